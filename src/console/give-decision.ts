@@ -3,7 +3,7 @@
 import { decideOn, mostNote } from "../server/approvals/decide.ts";
 import type { Decided } from "../tasks/decisions.ts";
 import type { ApiCall } from "./api-call.ts";
-import { whyNobody } from "./operator.ts";
+import { whyMayNotDecide } from "./operator.ts";
 import { Refusal } from "./refusal.ts";
 import { taskIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
@@ -30,7 +30,7 @@ export async function giveDecision(
     );
   }
   const task = await taskIn(view, id);
-  const why = whyNobody(operator, task.principal);
+  const why = whyMayNotDecide(operator, task.principal);
   if (why !== undefined) throw new Refusal(403, "no_principal", why);
   const group = task.waits.find((wait) => wait.key === key && wait.needs !== undefined)?.group;
   // In development one person is everyone.

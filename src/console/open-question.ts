@@ -6,7 +6,7 @@ import type { Sealer } from "../tasks/sealing.ts";
 import type { TaskRecord, Wait } from "../tasks/task.ts";
 import { isObject } from "../util/objects.ts";
 import type { Json } from "../util/json.ts";
-import { isPermitted, whyNobody } from "./operator.ts";
+import { isPermitted, whyMayNotDecide } from "./operator.ts";
 import type { Admitted } from "./operator.ts";
 import { opened } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
@@ -73,7 +73,7 @@ export function whyNot(
   if (wait.needs === undefined) return undefined;
   if (question === undefined) return noKeys;
   const { principal } = operator;
-  const why = whyNobody(operator, task.principal);
+  const why = whyMayNotDecide(operator, task.principal);
   if (why !== undefined) return why;
   if (principal === task.principal) return "You made this call, so others decide.";
   const isTwice = wait.decisions?.some(({ who }) => who === principal) === true;

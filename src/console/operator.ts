@@ -57,11 +57,11 @@ export const isPermitted = ({ may }: Admitted, needed: Operator["may"]): boolean
 const ranks: readonly Operator["may"][] = ["look", "act", "act_for_client"];
 
 /** Why this person may not decide about the approvals of a caller. Undefined if they may. */
-export function whyNobody(operator: Admitted, caller: string): string | undefined {
+export function whyMayNotDecide(operator: Admitted, caller: string): string | undefined {
   const { principal, isAnyone = false } = operator;
   if (principal === undefined) return noPrincipal;
   return isAnyone ? undefined : whyNoPrincipal(caller, principal);
 }
 
 const noPrincipal =
-  "The console does not know under which principal you call, so it cannot tell whether this is your own request. Whoever runs it can return principal from authorize of operatorConsole: the text that parley({ principal }) gives for your calls. With the command parley console, it is --principal.";
+  "The console does not know under which principal you call, so it cannot tell whether this is your own request. Ask the person who runs it to return principal from authorize of operatorConsole: the text that parley({ principal }) gives for your calls. With the command parley console, it is --principal.";
