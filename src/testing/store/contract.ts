@@ -116,7 +116,9 @@ function caseOf(name: string, tried: (skip: (why?: string) => never) => Promise<
 
 /** Tells vitest, node:test and others that the case was skipped. */
 function tell(context: unknown, why: string): void {
-  const isContext = typeof context === "object" && context !== null && "skip" in context;
+  // The context of vitest is a function.
+  const isObject = typeof context === "object" || typeof context === "function";
+  const isContext = isObject && context !== null && "skip" in context;
   if (isContext && typeof context.skip === "function") context.skip(why);
 }
 

@@ -21,6 +21,8 @@ export interface OpenedStore {
   readonly advance: (ms: number) => Promise<void>;
   /** Closes all stores and removes the data. */
   readonly close: () => Promise<void>;
+  /** False: a store does not hear of changes through other handles, and the case about it is skipped. Default: true. */
+  readonly hasHints?: boolean | undefined;
 }
 
 /**

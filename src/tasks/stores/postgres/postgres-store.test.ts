@@ -1,6 +1,6 @@
 // The suite for all stores, on Postgres.
 
-import { afterAll, beforeAll, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, test, vi } from "vitest";
 import { storeContract } from "../../../testing/store/contract.ts";
 import { TestServer } from "./server.fixture.ts";
 
@@ -15,3 +15,8 @@ afterAll(() => server.stop());
 
 const contract = storeContract(({ startsAt }) => server.openAt(startsAt));
 for (const { name, run } of contract) test(name, run, 300_000);
+
+describe("without LISTEN", () => {
+  const quiet = storeContract(({ startsAt }) => server.openAt(startsAt, { listen: false }));
+  for (const { name, run } of quiet) test(name, run, 300_000);
+});

@@ -57,7 +57,8 @@ export class TestServer<Server extends Database = Database> {
       now += ms;
       await set();
     };
-    return { store, another: async () => another(), advance, close };
+    const hasHints = options?.listen;
+    return { store, another: async () => another(), advance, close, hasHints };
   };
 }
 
