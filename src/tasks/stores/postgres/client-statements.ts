@@ -1,7 +1,8 @@
 // What anyone may do with a task in Postgres: create, read, list, answer and cancel it. statements.ts says what makes each
 // statement safe.
 
-import { insertList, isLive, isLiveAt, isOpenAt, keptForUndo, nowIn, record } from "./fragments.ts";
+import { insertList, isLive, isLiveAt, isOpenAt, keptForUndo } from "./fragments.ts";
+import { members, nowIn, record } from "./fragments.ts";
 
 /** The names of these statements. */
 export type ClientStatement =
@@ -13,35 +14,35 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
   const now = nowIn(schema);
 
   const made = insertList({
-    id: "$1",
-    call_id: "$2",
-    tool: "$3",
-    principal: "$4",
-    input: "$5",
-    inbox: "$6::jsonb",
-    log_length: "$7",
-    log_bytes: "$8",
-    worker: "$9",
-    epoch: "$10",
-    fruitless: "$10",
-    due_at: `${now} + $11::bigint`,
+    id: "task.id",
+    call_id: "task.call_id",
+    tool: "task.tool",
+    principal: "task.principal",
+    input: "task.input",
+    inbox: "task.inbox",
+    log_length: "cardinality(task.log)",
+    log_bytes: "task.log_bytes",
+    worker: "task.worker",
+    epoch: "task.epoch",
+    fruitless: "task.epoch",
+    due_at: `${now} + task.lease_ms`,
     created_at: now,
-    claimed_at: `case when $9::text is not null then ${now} end`,
+    claimed_at: `case when task.worker is not null then ${now} end`,
     updated_at: now,
-    expires_at: `${now} + $12::bigint`,
-    status: "coalesce($16, 'working')",
-    result: "$17",
+    expires_at: `${now} + task.ttl_ms`,
+    status: "coalesce(task.status, 'working')",
+    result: "task.result",
     revision: "1",
     waits: "'[]'",
     asked: "'{}'",
     unread: "1",
-    undos: "$15",
+    undos: "task.undos",
   });
 
   const kept = keptForUndo("task", now);
 
   /** Whether the trigger of migration 8 has nothing to do. */
-  const wasLastWait = "open.waits = '[]' and jsonb_array_length(task.waits) = 1";
+  const wasLastWait = "task.open = '[]' and jsonb_array_length(task.waits) = 1";
 
   const list = (whose: string): string => `
     select ${record("task")} from ${schema}.tasks as task
@@ -54,32 +55,51 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     // Safe: the unique index on call_id admits one of two inserts. The other one waits for it and inserts nothing. The
     // count is as old as the start of the statement, which `TaskStore.create` allows.
     create: `
-    with live as (
-      select count(*) as number from (
-        select from ${schema}.tasks as task
-        where $14::bigint is not null and task.principal = $4 and ${isLive("task")}
-        limit $14
+    with ${members(`id text, call_id text, tool text, principal text, input text, inbox jsonb, log text[],
+        log_bytes bigint, worker text, epoch integer, lease_ms bigint, ttl_ms bigint, most bigint,
+        undos integer, status text, result text`)},
+    live as materialized (
+      select caller.principal, few.number
+      from (
+        select given.principal, max(given.most) as most
+        from given where given.most is not null
+        group by given.principal
+      ) as caller
+      cross join lateral (
+        select count(*) as number from (
+          select from ${schema}.tasks as task
+          where task.principal = caller.principal and ${isLive("task")}
+          limit caller.most
+        ) as each
       ) as few
+    ),
+    task as materialized (
+      select given.*, given.most is null or live.number < given.most as fits
+      from given left join live on live.principal = given.principal
     ),
     made as (
       insert into ${schema}.tasks (${made.columns})
       select ${made.values}
-      from live
-      where $14::bigint is null or live.number < $14
+      from task
+      where task.fits
+      order by task.call_id
       on conflict do nothing
       returning *
     ),
     logged as (
       insert into ${schema}.log (task_id, seq, record, epoch, at)
       select made.id, entry.place - 1, entry.value, 0, ${now}
-      from made, unnest($13::text[]) with ordinality as entry (value, place)
+      from made join task on task.id = made.id,
+        unnest(task.log) with ordinality as entry (value, place)
     )
-    select $14::bigint is null or live.number < $14 as fits, ${record("made")}
-    from live left join made on true`,
+    select task.n, task.fits, ${record("made")}
+    from task left join made on made.id = task.id`,
 
-    // Safe: reads one row.
+    // Safe: reads only.
     read: `
-    select ${record("task")}, ${now} as now from ${schema}.tasks as task where task.id = $1`,
+    with ${members("id text")}
+    select given.n, ${record("task")}, ${now} as now
+    from given join ${schema}.tasks as task on task.id = given.id`,
 
     // Safe: reads one row.
     readByCall: `
@@ -94,98 +114,95 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     listOwn: list("task.principal = $1"),
     listAll: list("$1::text is null"),
 
-    // Safe: locked first.
+    // Safe: locked first, always in the same order, so that two groups cannot wait for one another.
     answer: `
-    with task as (
-      select task.* from ${schema}.tasks as task where task.id = $1 for update
+    with ${members("id text, answers jsonb")},
+    task as materialized (
+      select task.*, given.n, given.answers
+      from given join ${schema}.tasks as task on task.id = given.id
+      order by task.id
+      for update of task
     ),
-    given as (
+    ready as materialized (
       select
-        answer.value ->> 'wire' as wire,
-        answer.value -> 'value' as value,
-        answer.value -> 'early' as early,
-        answer.place
-      from jsonb_array_elements($2::jsonb) with ordinality as answer (value, place)
-    ),
-    asked as (
-      select
-        wait.place,
-        given.wire,
-        jsonb_strip_nulls(jsonb_build_object(
-          'id', given.wire,
-          'key', wait.value -> 'key',
-          'digest', coalesce(wait.value ->> 'digest', ''),
-          'value', given.value,
-          'at', ${now},
-          'dueAt', wait.value -> 'dueAt'
-        )) as arrival
+        task.*, accepted.inbox as arrived, accepted.wires, accepted.early, open.waits as open, open.asks
       from task
-        cross join jsonb_array_elements(task.waits) with ordinality as wait (value, place)
-        cross join lateral (
-          select * from given
-          where given.wire = wait.value ->> 'wire'
-          order by given.place desc
-          limit 1
-        ) as given
-      where ${isLiveAt("task", now)} and wait.value ->> 'kind' <> 'timer'
-    ),
-    early as (
-      select distinct on (given.early ->> 'key')
-        given.place,
-        given.wire,
-        jsonb_build_object(
-          'id', given.wire,
-          'key', given.early -> 'key',
-          'digest', given.early -> 'digest',
-          'value', given.value,
-          'at', ${now}
-        ) as arrival
-      from task, given
-      where ${isLiveAt("task", now)}
-        and given.early is not null
-        and not task.asked ? (given.early ->> 'key')
-      order by given.early ->> 'key', given.place
-    ),
-    accepted as (
-      select
-        jsonb_agg(each.arrival order by each.is_early, each.place) as inbox,
-        json_agg(each.wire order by each.is_early, each.place) as wires
-      from (
-        select false as is_early, asked.* from asked
-        union all
-        select true, early.* from early
-      ) as each
-    ),
-    open as (
-      select
-        coalesce(jsonb_agg(wait.value order by wait.place), '[]') as waits,
-        coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks
-      from task, jsonb_array_elements(task.waits) with ordinality as wait (value, place)
-      where not exists (select from asked where asked.wire = wait.value ->> 'wire')
+      cross join lateral (
+        select
+          jsonb_agg(each.arrival order by each.is_early, each.place) as inbox,
+          jsonb_agg(each.wire order by each.is_early, each.place) as wires,
+          jsonb_object_agg(each.arrival ->> 'key', 1) filter (where each.is_early) as early
+        from (
+          select
+            false as is_early,
+            wait.place,
+            answer.value ->> 'wire' as wire,
+            jsonb_strip_nulls(jsonb_build_object(
+              'id', answer.value ->> 'wire',
+              'key', wait.value -> 'key',
+              'digest', coalesce(wait.value ->> 'digest', ''),
+              'value', answer.value -> 'value',
+              'at', ${now},
+              'dueAt', wait.value -> 'dueAt'
+            )) as arrival
+          from jsonb_array_elements(task.waits) with ordinality as wait (value, place)
+            cross join lateral (
+              select given.value
+              from jsonb_array_elements(task.answers) with ordinality as given (value, place)
+              where given.value ->> 'wire' = wait.value ->> 'wire'
+              order by given.place desc
+              limit 1
+            ) as answer
+          where ${isLiveAt("task", now)} and wait.value ->> 'kind' <> 'timer'
+          union all
+          select true, early.* from (
+            select distinct on (given.value -> 'early' ->> 'key')
+              given.place,
+              given.value ->> 'wire',
+              jsonb_build_object(
+                'id', given.value ->> 'wire',
+                'key', given.value -> 'early' -> 'key',
+                'digest', given.value -> 'early' -> 'digest',
+                'value', given.value -> 'value',
+                'at', ${now}
+              )
+            from jsonb_array_elements(task.answers) with ordinality as given (value, place)
+            where ${isLiveAt("task", now)}
+              and given.value -> 'early' is not null
+              and not task.asked ? (given.value -> 'early' ->> 'key')
+            order by given.value -> 'early' ->> 'key', given.place
+          ) as early
+        ) as each
+      ) as accepted
+      cross join lateral (
+        select
+          coalesce(jsonb_agg(wait.value order by wait.place), '[]') as waits,
+          coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks
+        from jsonb_array_elements(task.waits) with ordinality as wait (value, place)
+        where wait.value ->> 'kind' = 'timer' or not coalesce(accepted.wires ? (wait.value ->> 'wire'), false)
+      ) as open
     ),
     answered as (
       update ${schema}.tasks as target set
         revision = task.revision + 1,
         updated_at = ${now},
-        status = case when open.asks then 'input_required' else 'working' end,
-        waits = open.waits,
+        status = case when task.asks then 'input_required' else 'working' end,
+        waits = task.open,
         wait_group = case when ${wasLastWait} then null else task.wait_group end,
         wait_since = case when ${wasLastWait} then null else task.wait_since end,
-        asked = task.asked || coalesce(
-          (select jsonb_object_agg(early.arrival ->> 'key', 1) from early), '{}'
-        ),
-        inbox = task.inbox || accepted.inbox,
+        asked = task.asked || coalesce(task.early, '{}'),
+        inbox = task.inbox || task.arrived,
         due_at = case when task.worker is null then ${now} else task.due_at end
-      from task, accepted, open
-      where target.id = task.id and accepted.inbox is not null
-      returning target.*
+      from ready as task
+      where target.id = task.id and task.arrived is not null
+      returning target.*, task.n, task.wires
     )
-    select ${record("answered")}, ${now} as now, accepted.wires as accepted
-    from answered, accepted
+    select answered.n, ${record("answered")}, ${now} as now, answered.wires as accepted
+    from answered
     union all
-    select ${record("task")}, ${now}, '[]'
+    select task.n, ${record("task")}, ${now}, '[]'
     from task
-    where not exists (select from answered)`,
+    where not exists (select from answered where answered.n = task.n)`,
 
     // Safe: one row, one update.
     cancel: `
@@ -229,10 +246,15 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     )
     returning ${record("task")}`,
 
-    // Safe: one row, one update, for each of them.
+    // Safe: locked first, always in the same order, so that it cannot wait for a group that waits for it.
     noteRead: `
-    update ${schema}.tasks as task set unread = 0
-    where task.id = any ($1::text[]) and task.unread = 1`,
+    with known as materialized (
+      select task.id from ${schema}.tasks as task
+      where task.id = any ($1::text[]) and task.unread = 1
+      order by task.id
+      for update
+    )
+    update ${schema}.tasks as task set unread = 0 from known where task.id = known.id`,
 
     // Safe: only reads.
     revisions: `

@@ -59,3 +59,13 @@ export const endedRun = (of: string, now: string, how: string): string =>
 /** Whether a worker holds a task and may write, as `holds` in moves.ts decides. */
 export const isHeld = (of: string, now: string): string =>
   `${isLiveAt(of, now)} and ${of}.worker is not null`;
+
+/**
+ * The members of a group of operations: `$1` is a JSON array of them, and `n` is the place of each. The planner expects a
+ * hundred rows of such a list, and then would rather read a whole table than look up each row. Of a column that equals
+ * something it expects one row, so `one` is always 1.
+ */
+export const members = (columns: string): string => `given as materialized (
+      select * from json_to_recordset($1::json) as given (one integer, n integer, ${columns})
+      where given.one = 1
+    )`;

@@ -65,13 +65,32 @@ async function scans(name: StatementName, values: string, mode: string): Promise
   }
 }
 
-const newTask =
-  "'t', 'c', 'tool', 'principal-7', 'input', '[]', 0, 0, null, 0, 0, 1000, array[]::text[], 100, 0, null, null";
+/** A group of three such operations. */
+const group = (member: object): string =>
+  `'${JSON.stringify([1, 2, 3].map((n) => ({ one: 1, n, ...member, id: `task-${n}` })))}'`;
+
+const newTask = {
+  call_id: "c",
+  tool: "tool",
+  principal: "principal-7",
+  input: "input",
+  inbox: [],
+  log: ["r"],
+  log_bytes: 1,
+  epoch: 0,
+  lease_ms: 0,
+  ttl_ms: 1_000,
+  most: 100,
+  undos: 0,
+};
+const append = { epoch: 1, at: 0, records: ["r"], bytes: 1, taken: [], returned: [] };
+const finish = { epoch: 1, status: "completed", result: "r", keep_ms: 0, keeps: true };
 
 describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
   test.each<[StatementName, string, string[]]>([
     ["claim", "'w', array['tool-1', 'tool-0'], 8, 10000", ["log_pkey", "tasks_due", "tasks_pkey"]],
-    ["create", newTask, ["tasks_live"]],
+    ["create", group(newTask), ["tasks_live"]],
+    ["read", group({}), ["tasks_pkey"]],
     ["expired", "100, 86400000", ["tasks_expiry"]],
     ["abandoned", "100, 5000000000000", ["tasks_unread"]],
     ["ended", "'principal-7', 100", ["tasks_own"]],
@@ -79,11 +98,11 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["forget", "100, 86400000", ["tasks_expiry", "tasks_pkey"]],
     ["listOwn", "'principal-7', 5000000000000, '', 50", ["tasks_own"]],
     ["listAll", "null, 5000000000000, '', 50", ["tasks_all"]],
-    ["answer", "'task-1', '[]'", ["tasks_pkey"]],
-    ["park", "'task-1', 1, '[]', '{}', array[]::text[]", ["tasks_pkey"]],
+    ["answer", group({ answers: [] }), ["tasks_pkey"]],
+    ["park", group({ epoch: 1, waits: [], asked: {}, taken: [] }), ["tasks_pkey"]],
     [
       "append",
-      "'task-1', 1, 0, array['r'], 1, array[]::text[], '[]', null, 'draft', 5, 1, null",
+      group({ ...append, streamed: "draft", ms: 5, tries: 1 }),
       ["task_parts_pkey", "tasks_pkey"],
     ],
     [
@@ -93,7 +112,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ],
     ["readParts", "array['task-1'], array[1], array[0]", ["task_parts_pkey", "tasks_pkey"]],
     ["undo", "'task-1', 1, 0, array['r'], 1, 0, 0", ["tasks_pkey"]],
-    ["finish", "'task-1', 1, 'completed', 'r', null, 0, true", ["tasks_pkey"]],
+    ["finish", group(finish), ["tasks_pkey"]],
     ["renew", "'w', array['task-1', 'task-2'], array[1, 1], 1000", ["tasks_pkey"]],
     ["revisions", "array['task-1', 'task-2'], null", ["tasks_pkey"]],
     ["revisions", "array['task-1', 'task-2'], 'principal-7'", ["tasks_pkey"]],

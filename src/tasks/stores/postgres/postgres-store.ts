@@ -29,6 +29,8 @@ import { auditOn } from "./postgres-audit.ts";
 import { PostgresParts } from "./postgres-parts.ts";
 import { postgresReader } from "./postgres-reader.ts";
 import { defaultSchema, quoted } from "./schema-name.ts";
+import { StatementGroups } from "./statement-groups.ts";
+import type { GroupRow, Member } from "./statement-groups.ts";
 import { statementsFor } from "./statements.ts";
 import type { StatementName } from "./statements.ts";
 import { removeEnded, sweep } from "./postgres-upkeep.ts";
@@ -48,6 +50,11 @@ export interface PostgresStoreOptions {
   readonly listen?: boolean | undefined;
 }
 
+/** The statements that many operations share. */
+type GroupedStatement = "create" | "read" | "answer" | "append" | "park" | "publish" | "finish";
+
+type CurrentRow = TaskRow & { readonly now: Wide };
+type Moved = { readonly is_due?: boolean | null };
 type Logged = { readonly log: JsonColumn<readonly Sealed[]> };
 
 /**
@@ -63,6 +70,7 @@ export class PostgresStore implements TaskStore {
   readonly accounts: AccountStore;
   readonly #schema: string;
   readonly #database: PostgresDatabase<StatementName>;
+  readonly #groups: StatementGroups<GroupedStatement>;
   readonly audit: TaskStore["audit"];
   readonly #parts: PostgresParts;
   readonly reader: TaskReader;
@@ -73,6 +81,7 @@ export class PostgresStore implements TaskStore {
     const name = quoted(schema);
     const database = new PostgresDatabase(connection, statementsFor(name), prepare);
     this.#database = database;
+    this.#groups = new StatementGroups((each, members) => database.run(each, [members]));
     this.audit = auditOn(database);
     this.#parts = new PostgresParts(database);
     this.accounts = postgresAccounts(database);
@@ -102,28 +111,27 @@ export class PostgresStore implements TaskStore {
 
   readonly create: TaskStore["create"] = async (task, most): Promise<CreateResult> => {
     const { claimedBy } = task;
-    const values = [
-      storable(task.id),
-      storable(task.callId),
-      storable(task.tool),
-      storable(task.principal),
-      task.input,
-      JSON.stringify(task.inbox),
-      task.log.length,
-      bytesOf(task.log),
-      claimedBy?.worker ?? null,
-      claimedBy === undefined ? 0 : 1,
-      whole(claimedBy?.leaseMs ?? 0),
-      whole(task.ttlMs),
-      task.log,
-      Number.isFinite(most) ? whole(most) : null,
-      task.undos ?? 0,
-      task.ended?.status ?? null,
-      task.ended?.result ?? null,
-    ];
+    const member = {
+      id: storable(task.id),
+      call_id: storable(task.callId),
+      tool: storable(task.tool),
+      principal: storable(task.principal),
+      input: task.input,
+      inbox: task.inbox,
+      log: task.log,
+      log_bytes: bytesOf(task.log),
+      worker: claimedBy?.worker,
+      epoch: claimedBy === undefined ? 0 : 1,
+      lease_ms: whole(claimedBy?.leaseMs ?? 0),
+      ttl_ms: whole(task.ttlMs),
+      most: Number.isFinite(most) ? whole(most) : undefined,
+      undos: task.undos ?? 0,
+      status: task.ended?.status,
+      result: task.ended?.result,
+    };
     // One attempt is enough, unless the task that is in the way is forgotten before it is read.
     for (let attempt = 0; attempt < 3; attempt++) {
-      const [row] = await this.#run<{ fits: boolean } & TaskRow>("create", values);
+      const [row] = await this.#grouped<{ fits: boolean } & TaskRow>("create", member);
       if (row !== undefined && row.id !== null) {
         this.#hints.changed([task.id], claimedBy === undefined);
         return { kind: "created", task: recordOf(row) };
@@ -135,9 +143,15 @@ export class PostgresStore implements TaskStore {
     throw new Error(`The id of the new task is already in use: ${task.id}`);
   };
 
-  readonly read: TaskStore["read"] = async (id) => this.#current("read", id);
-  readonly readByCall: TaskStore["readByCall"] = async (callId) =>
-    this.#current("readByCall", callId);
+  readonly read: TaskStore["read"] = async (id) => {
+    if (!isStorable(id)) return undefined;
+    return current(await this.#grouped<CurrentRow>("read", { id }));
+  };
+
+  readonly readByCall: TaskStore["readByCall"] = async (callId) => {
+    if (!isStorable(callId)) return undefined;
+    return current(await this.#run<CurrentRow>("readByCall", [callId]));
+  };
 
   readonly readLog: TaskStore["readLog"] = async (id, from = 0) => {
     if (!isStorable(id)) return [];
@@ -166,8 +180,8 @@ export class PostgresStore implements TaskStore {
     if (!isStorable(id)) return undefined;
     // Wire keys come from clients. A key that Postgres cannot keep was never asked.
     const possible = answers.filter(({ wire }) => isStorable(wire));
-    type Row = TaskRow & { now: Wide; accepted: JsonColumn<readonly string[]> };
-    const [row] = await this.#run<Row>("answer", [id, JSON.stringify(possible)]);
+    type Row = CurrentRow & { accepted: JsonColumn<readonly string[]> };
+    const [row] = await this.#grouped<Row>("answer", { id, answers: possible });
     if (row === undefined) return undefined;
     const accepted = parsed(row.accepted);
     const task = asOf(recordOf(row), Number(row.now));
@@ -264,13 +278,12 @@ export class PostgresStore implements TaskStore {
   };
 
   readonly append: TaskStore["append"] = async (ref, more) => {
-    const { at, records, taken, returned, undos = null, streamed = null, took } = more;
-    const { expired = null } = more;
-    const inbox = JSON.stringify(returned);
-    const values = [at, records, bytesOf(records), taken, inbox, undos, streamed];
-    const others = [took?.ms ?? null, took?.tries ?? null, expired];
-    const isDone = await this.#isDone("append", [ref.id, ref.epoch, ...values, ...others]);
-    if (isDone && streamed !== null) this.#hints.partsChanged(ref.id);
+    const { at, records, taken, returned, undos, streamed, took, expired } = more;
+    const written = { at, records, bytes: bytesOf(records), taken, returned, undos, streamed };
+    const member = { ...refOf(ref), ...written, ms: took?.ms, tries: took?.tries, expired };
+    const [row] = await this.#grouped<{ is_done: boolean }>("append", member);
+    const isDone = row?.is_done === true;
+    if (isDone && streamed !== undefined) this.#hints.partsChanged(ref.id);
     return isDone;
   };
 
@@ -280,11 +293,8 @@ export class PostgresStore implements TaskStore {
     return isDone;
   };
 
-  readonly publish: TaskStore["publish"] = (ref, waiting) =>
-    this.#move("publish", ref, waitingValues(waiting));
-
-  readonly park: TaskStore["park"] = (ref, waiting) =>
-    this.#move("park", ref, waitingValues(waiting));
+  readonly publish: TaskStore["publish"] = (ref, waiting) => this.#waits("publish", ref, waiting);
+  readonly park: TaskStore["park"] = (ref, waiting) => this.#waits("park", ref, waiting);
 
   readonly release: TaskStore["release"] = (ref, { afterMs, isFruitless, cause }) =>
     this.#move("release", ref, [whole(afterMs), isFruitless, cause ?? null]);
@@ -293,11 +303,11 @@ export class PostgresStore implements TaskStore {
     this.#move("report", ref, [statusMessage]);
 
   readonly finish: TaskStore["finish"] = async (ref, finish) => {
-    const { status, result, statusMessage = null, keepMs, isUndoing = false } = finish;
-    const ending = [status, result, statusMessage, whole(keepMs), isUndoing];
-    const values = [ref.id, ref.epoch, ...ending];
+    const { status, result, statusMessage, keepMs, isUndoing = false } = finish;
+    const ending = { status, result, message: statusMessage, keep_ms: whole(keepMs) };
     type Row = { is_finished: boolean; was_finished: boolean };
-    const [row] = await this.#run<Row>("finish", values);
+    const member = { ...refOf(ref), ...ending, keeps: isUndoing };
+    const [row] = await this.#grouped<Row>("finish", member);
     if (row?.is_finished === true) this.#hints.changed([ref.id], false, false);
     return row?.is_finished === true || row?.was_finished === true;
   };
@@ -428,11 +438,13 @@ export class PostgresStore implements TaskStore {
     return this.#database.run<Row>(name, values);
   }
 
-  /** Reads the current state of a task. */
-  async #current(name: "read" | "readByCall", id: string): Promise<TaskRecord | undefined> {
-    if (!isStorable(id)) return undefined;
-    const [row] = await this.#run<TaskRow & { now: Wide }>(name, [id]);
-    return row === undefined ? undefined : asOf(recordOf(row), Number(row.now));
+  /** Runs a statement together with others of its kind. `Row` says what it returns, and is not checked. */
+  async #grouped<Row>(
+    name: GroupedStatement,
+    member: Member,
+  ): Promise<readonly (Row & GroupRow)[]> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement is our own
+    return (await this.#groups.run(name, member)) as readonly (Row & GroupRow)[];
   }
 
   async #one(
@@ -447,12 +459,21 @@ export class PostgresStore implements TaskStore {
 
   /** Makes a change that clients can see. */
   async #move(
-    name: "publish" | "park" | "release" | "report",
+    name: "release" | "report",
     { id, epoch }: ClaimRef,
     values: readonly unknown[],
   ): Promise<boolean> {
-    type Moved = { readonly is_due?: boolean | null };
-    const [row] = await this.#run<Moved>(name, [id, epoch, ...values]);
+    return this.#moved(id, await this.#run<Moved>(name, [id, epoch, ...values]));
+  }
+
+  /** Writes what a task waits for, which clients can see as well. */
+  async #waits(name: "publish" | "park", ref: ClaimRef, waiting: Waiting): Promise<boolean> {
+    const { waits, asked, taken } = waiting;
+    const member = { ...refOf(ref), waits, asked, taken };
+    return this.#moved(ref.id, await this.#grouped<Moved>(name, member));
+  }
+
+  #moved(id: string, [row]: readonly Moved[]): boolean {
     if (row === undefined) return false;
     this.#hints.changed([id], row.is_due === true, false);
     return true;
@@ -462,18 +483,18 @@ export class PostgresStore implements TaskStore {
     return (await this.#run(name, values)).length > 0;
   }
 
-  async #isDone(
-    name: "append" | "undo" | "appendToRound",
-    values: readonly unknown[],
-  ): Promise<boolean> {
+  async #isDone(name: "undo" | "appendToRound", values: readonly unknown[]): Promise<boolean> {
     const [row] = await this.#run<{ is_done: boolean }>(name, values);
     return row?.is_done === true;
   }
 }
 
-function waitingValues({ waits, asked, taken }: Waiting): readonly unknown[] {
-  return [JSON.stringify(waits), JSON.stringify(asked), taken];
-}
+/** Which task, under which claim. */
+const refOf = ({ id, epoch }: ClaimRef): ClaimRef => ({ id, epoch });
+
+/** A task as it is at the time of the statement. */
+const current = ([row]: readonly CurrentRow[]): TaskRecord | undefined =>
+  row === undefined ? undefined : asOf(recordOf(row), Number(row.now));
 
 /** The columns hold whole milliseconds, so a time is rounded up: a moment too late is better than one too early. */
 function whole(ms: number): number {

@@ -1,10 +1,13 @@
-// All statements of the Postgres store. Each operation is one statement, under READ COMMITTED. There are two ways to
+// All statements of the Postgres store. Each operation is in one statement, under READ COMMITTED. There are two ways to
 // make a statement safe, and each statement names its own:
 //
 // - "one row, one update": Postgres waits until no other statement is writing the row, and then evaluates the condition
 //   and the new values again on the row as it is now.
 // - "locked first": `for update` waits in the same way and returns the newest row. Everything else is computed from
 //   that row, which no other statement can change until this one ends.
+//
+// The frequent ones do it for several tasks at once (statement-groups.ts): `members` in fragments.ts says what they are given.
+// They lock the rows in the order of their ids, so that none of two waits for the other.
 //
 // What a statement reads besides the locked row, such as the log, is as old as the start of the statement. Where that
 // matters, a comment says so.

@@ -1,7 +1,7 @@
 // What a worker does with a task in Postgres, under its claim. statements.ts says what makes each statement safe.
 
 import { endedRun, isHeld, isLive, isLiveAt, isOpenAt, isUndoing } from "./fragments.ts";
-import { nowIn, record } from "./fragments.ts";
+import { members, nowIn, record } from "./fragments.ts";
 
 /** The names of these statements. */
 export type WorkerStatement =
@@ -21,65 +21,77 @@ export type WorkerStatement =
 export function workerStatements(schema: string): Readonly<Record<WorkerStatement, string>> {
   const now = nowIn(schema);
 
+  /** Locks the rows of a group, always in the same order, so that two groups cannot wait for one another. */
+  const locked = (columns: string, condition: string): string => `
+    task as materialized (
+      select task.*, ${columns}
+      from given join ${schema}.tasks as task on task.id = given.id and task.epoch = given.epoch
+      where ${condition}
+      order by task.id
+      for update of task
+    )`;
+
+  /** What has arrived for a task and is not used up. */
+  const unread = `
+      cross join lateral (
+        select
+          coalesce(jsonb_agg(arrival.value order by arrival.place), '[]') as inbox,
+          coalesce(array_agg(arrival.value ->> 'key'), '{}') as keys
+        from jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
+        where arrival.value ->> 'id' <> all (task.taken)
+      ) as unread`;
+
   /** Whether the trigger of migration 8 has nothing to do: the task waits for one thing, and waited for nothing. */
-  const isFirstWait = `task.waits = '[]' and jsonb_array_length(open.waits) = 1
-        and open.waits -> 0 ->> 'kind' <> 'timer'`;
+  const isFirstWait = `task.waits = '[]' and jsonb_array_length(task.open) = 1
+        and task.open -> 0 ->> 'kind' <> 'timer'`;
 
   /** For `park` and `publish`, which differ only in what happens to the worker. */
   const waiting = (more: string): string => `
-    with task as (
-      select task.* from ${schema}.tasks as task
-      where task.id = $1 and task.epoch = $2 and ${isHeld("task", now)}
-      for update
-    ),
-    unread as (
+    with ${members("id text, epoch integer, waits jsonb, asked jsonb, taken text[]")},
+    ${locked("given.n, given.waits as wanted, given.asked as more_asked, given.taken", isHeld("task", now))},
+    ready as materialized (
       select
-        coalesce(jsonb_agg(arrival.value order by arrival.place), '[]') as inbox,
-        coalesce(array_agg(arrival.value ->> 'key'), '{}') as keys
-      from task, jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
-      where arrival.value ->> 'id' <> all ($5::text[])
-    ),
-    open as (
-      select
-        coalesce(jsonb_agg(case when wait.value ? 'needs' then wait.value || coalesce((
-          select jsonb_build_object('decisions', before.value -> 'decisions')
-          from jsonb_array_elements(task.waits) as before (value)
-          where before.value ->> 'wire' = wait.value ->> 'wire' and before.value ? 'decisions'
-          limit 1
-        ), '{}') else wait.value end order by wait.place), '[]') as waits,
-        coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks,
-        ceil(min((wait.value ->> 'dueAt')::numeric))::bigint as due_at
-      from task, unread, jsonb_array_elements($3::jsonb) with ordinality as wait (value, place)
-      where wait.value ->> 'kind' = 'timer' or wait.value ->> 'key' <> all (unread.keys)
-    ),
-    due as (
-      select case
-        when jsonb_array_length(open.waits) < jsonb_array_length($3::jsonb) then ${now}
-        else open.due_at
-      end as at
-      from open
+        task.*, unread.inbox as kept, open.waits as open, open.asks,
+        case
+          when jsonb_array_length(open.waits) < jsonb_array_length(task.wanted) then ${now}
+          else open.due_at
+        end as at
+      from task${unread}
+      cross join lateral (
+        select
+          coalesce(jsonb_agg(case when wait.value ? 'needs' then wait.value || coalesce((
+            select jsonb_build_object('decisions', before.value -> 'decisions')
+            from jsonb_array_elements(task.waits) as before (value)
+            where before.value ->> 'wire' = wait.value ->> 'wire' and before.value ? 'decisions'
+            limit 1
+          ), '{}') else wait.value end order by wait.place), '[]') as waits,
+          coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks,
+          ceil(min((wait.value ->> 'dueAt')::numeric))::bigint as due_at
+        from jsonb_array_elements(task.wanted) with ordinality as wait (value, place)
+        where wait.value ->> 'kind' = 'timer' or wait.value ->> 'key' <> all (unread.keys)
+      ) as open
     )
     update ${schema}.tasks as target set
       revision = task.revision + 1,
       updated_at = ${now},
-      status = case when open.asks then 'input_required' else 'working' end,
-      waits = open.waits,
-      wait_group = case when ${isFirstWait} then coalesce(open.waits -> 0 ->> 'group', '')
+      status = case when task.asks then 'input_required' else 'working' end,
+      waits = task.open,
+      wait_group = case when ${isFirstWait} then coalesce(task.open -> 0 ->> 'group', '')
         else task.wait_group end,
       wait_since = case when ${isFirstWait} then ${now} else task.wait_since end,
-      asked = task.asked || $4::jsonb,
-      inbox = unread.inbox${more}
-    from task, unread, open, due
+      asked = task.asked || task.more_asked,
+      inbox = task.kept${more}
+    from ready as task
     where target.id = task.id
-    returning target.id, target.worker is null and target.due_at <= ${now} as is_due`;
+    returning task.n, target.worker is null and target.due_at <= ${now} as is_due`;
 
   /** Whether the task is due again at once and has used nothing up. */
-  const isFruitless = `coalesce(due.at <= ${now}, false) and cardinality($5::text[]) = 0`;
+  const isFruitless = `coalesce(task.at <= ${now}, false) and cardinality(task.taken) = 0`;
 
   /** Whether the worker keeps the task that it finishes, in order to undo its steps. */
-  const undoes = "$7::boolean and task.undos > 0";
+  const undoes = "task.keeps and task.undos > 0";
 
-  const finishedHow = "case when $3 = 'cancelled' then 'cancelled' else 'finished' end";
+  const finishedHow = "case when task.ending = 'cancelled' then 'cancelled' else 'finished' end";
 
   return {
     // Safe: locked first. Other claims at the same moment skip the locked rows. The log is as old as the start of the
@@ -160,59 +172,60 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     // still under way when this one began. Parts that are added while it waits for the row stay until the claim ends:
     // readers pass over a stream that is recorded.
     append: `
-    with task as (
-      select task.* from ${schema}.tasks as task
-      where task.id = $1 and task.epoch = $2 and ${isLiveAt("task", now)}
-      for update
-    ),
-    unread as (
-      select coalesce(jsonb_agg(arrival.value order by arrival.place), '[]') as inbox
-      from task, jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
-      where arrival.value ->> 'id' <> all ($6::text[])
+    with ${members(`id text, epoch integer, at integer, records text[], bytes bigint, taken text[],
+        returned jsonb, undos integer, streamed text, ms integer, tries integer, expired text`)},
+    ${locked(
+      `given.n, given.at, given.records, given.bytes, given.taken, given.returned,
+        given.undos as now_undos, given.streamed, given.ms, given.tries, given.expired`,
+      isLiveAt("task", now),
+    )},
+    ready as materialized (
+      select task.*, unread.inbox as kept from task${unread}
     ),
     appended as (
       update ${schema}.tasks as target set
-        inbox = $7::jsonb || unread.inbox,
-        log_length = task.log_length + cardinality($4::text[]),
-        log_bytes = task.log_bytes + $5::bigint,
-        undos = coalesce($8::integer, task.undos),
+        inbox = task.returned || task.kept,
+        log_length = task.log_length + cardinality(task.records),
+        log_bytes = task.log_bytes + task.bytes,
+        undos = coalesce(task.now_undos, task.undos),
         fruitless = 0,
         cause = null
-      from task, unread
+      from ready as task
       where target.id = task.id
         and task.worker is not null
-        and task.log_length = $3
-        and ($12::text is null or not exists (
-          select from jsonb_array_elements(unread.inbox) as arrival (value)
-          where arrival.value ->> 'key' = $12
+        and task.log_length = task.at
+        and (task.expired is null or not exists (
+          select from jsonb_array_elements(task.kept) as arrival (value)
+          where arrival.value ->> 'key' = task.expired
             and coalesce((arrival.value ->> 'at')::numeric < (arrival.value ->> 'dueAt')::numeric, true)
         ))
-      returning target.id
+      returning target.id, task.n, task.epoch, task.at, task.records, task.ms, task.tries, task.streamed
     ),
     written as (
       insert into ${schema}.log (task_id, seq, record, epoch, at, ms, tries)
-      select appended.id, $3 + entry.place - 1, entry.value, $2, ${now},
-        case when entry.place = cardinality($4::text[]) then $10::integer end,
-        case when entry.place = cardinality($4::text[]) then $11::integer end
-      from appended, unnest($4::text[]) with ordinality as entry (value, place)
+      select task.id, task.at + entry.place - 1, entry.value, task.epoch, ${now},
+        case when entry.place = cardinality(task.records) then task.ms end,
+        case when entry.place = cardinality(task.records) then task.tries end
+      from appended as task, unnest(task.records) with ordinality as entry (value, place)
     ),
     streamed as (
-      delete from ${schema}.task_parts as part
-      where $9::text is not null and part.task_id = $1 and part.key = $9
-        and exists (select from appended)
+      delete from ${schema}.task_parts as part using appended as task
+      where task.streamed is not null and part.key = task.streamed
+        -- The index of that table has the collation of the database.
+        and part.task_id = task.id collate "default"
     )
     select
-      exists (select from appended)
-        or exists (
-          select from task
-          where cardinality($4::text[]) > 0 and task.log_length = $3 + cardinality($4::text[])
-        ) as is_done`,
+      task.n,
+      appended.n is not null or (
+        cardinality(task.records) > 0 and task.log_length = task.at + cardinality(task.records)
+      ) as is_done
+    from task left join appended on appended.n = task.n`,
 
     // Safe: locked first. An answer either comes before and is in the inbox, or comes after and makes the task due.
     park: waiting(`,
       runs = ${endedRun("task", now, "'parked'")},
       worker = null,
-      due_at = due.at,
+      due_at = task.at,
       fruitless = case when ${isFruitless} then task.fruitless else 0 end,
       cause = case when ${isFruitless} then task.cause end`),
 
@@ -240,16 +253,18 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
 
     // Safe: locked first, so an earlier attempt is seen, as with `append`.
     finish: `
-    with task as (
-      select task.* from ${schema}.tasks as task
-      where task.id = $1 and task.epoch = $2
-      for update
-    ),
+    with ${members(`id text, epoch integer, status text, result text, message text, keep_ms bigint,
+        keeps boolean`)},
+    ${locked(
+      `given.n, given.status as ending, given.result as sealed, given.message, given.keep_ms,
+        given.keeps`,
+      "true",
+    )},
     finished as (
       update ${schema}.tasks as target set
-        status = $3,
-        result = $4,
-        status_message = $5,
+        status = task.ending,
+        result = task.sealed,
+        status_message = task.message,
         revision = task.revision + 1,
         updated_at = ${now},
         undos = case when ${undoes} then task.undos else 0 end,
@@ -260,14 +275,16 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         cause = case when ${undoes} then null else task.cause end,
         waits = '[]',
         inbox = '[]',
-        expires_at = greatest(task.expires_at, ${now} + $6::bigint)
+        expires_at = greatest(task.expires_at, ${now} + task.keep_ms)
       from task
       where target.id = task.id and ${isHeld("task", now)}
-      returning target.id
+      returning task.n
     )
     select
-      exists (select from finished) as is_finished,
-      exists (select from task where task.status = $3 and task.rest is null) as was_finished`,
+      task.n,
+      finished.n is not null as is_finished,
+      task.status = task.ending and task.rest is null as was_finished
+    from task left join finished on finished.n = task.n`,
 
     // Safe: locked first, so an earlier attempt is seen, as with `append`.
     undo: `
