@@ -180,6 +180,8 @@ export declare interface ChangeHint {
     readonly isNews?: boolean | undefined;
     /** True if only the parts of a running stream have changed, which concerns only their readers. */
     readonly isParts?: boolean | undefined;
+    /** The task after this change, if this process made it and the store has it at hand. Otherwise it has to be read. */
+    readonly task?: TaskRecord | undefined;
 }
 
 /** Gives the task to a worker. Returns undefined when the task is not due or has ended. */
@@ -843,8 +845,12 @@ export declare interface TaskStore extends Store {
     readonly mostBytes?: number | undefined;
     /** Whether the hints of other processes arrive here. Readers of streams look more often if they do not. Default: no. */
     readonly hearsOthers?: (() => boolean) | undefined;
-    /** Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription. */
-    readonly subscribe: (listener: (hint: ChangeHint) => void) => () => void;
+    /**
+     * Calls the listener when a task may have changed. A hint may be lost. Returns a function that ends the subscription.
+     * `wants` says of which tasks the listener would read the record after a hint. If this process has just written one of
+     * them, its hint may bring the record.
+     */
+    readonly subscribe: (listener: (hint: ChangeHint) => void, wants?: (id: string) => boolean) => () => void;
     /** For approvals by a group. Without it, `ctx.approve` with `by` fails. */
     readonly approvals?: ApprovalStore | undefined;
     /** Claims tasks that are due, the longest due first. */

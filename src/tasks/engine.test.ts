@@ -1003,6 +1003,31 @@ describe("found by chaos", () => {
     expect((await engine.over(id)).result).toBe("yes");
   });
 
+  test("an answer to what a follower was shown does not read the task, and any other answer does", async () => {
+    const store = new MemoryStore();
+    let reads = 0;
+    const counted = Object.assign(Object.create(store), {
+      read: (id: string) => {
+        reads += 1;
+        return store.read(id);
+      },
+    });
+    const engine = engineOn(counted, { tool: (_input, ops) => ask(ops, "size") });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    const following = engine.runtime.watch(id, 0, new AbortController().signal);
+    for await (const { questions } of following) {
+      if (!questions.has("size")) continue;
+      reads = 0;
+      expect(await engine.answer(id, { colour: "red" })).toEqual({ accepted: [] });
+      expect(reads).toBe(1);
+      expect(await engine.answer(id, { size: "large" })).toEqual({ accepted: ["size"] });
+      expect(reads).toBe(1);
+      break;
+    }
+    expect((await engine.over(id)).result).toBe("large");
+  });
+
   test("a worker that is drained while it starts does not start", async () => {
     const engine = engineOn(new MemoryStore(), { tool: () => 1 });
     const starting = engine.start();

@@ -1,5 +1,6 @@
 // Following tasks. A hint says that a task may have changed, and its revision says whether it has. All followers in
-// this process share one subscription, and one statement for each poll.
+// this process share one subscription, and one statement for each poll. A change that this process has made itself brings
+// the record along, so it is not read.
 
 import type { TaskSnapshot } from "./snapshot.ts";
 import type { TaskStore } from "./store.ts";
@@ -16,7 +17,10 @@ const readsAtOnce = 8;
 interface Follower {
   /** The last revision that this follower has seen. */
   revision: number;
-  readonly changed: () => void;
+  /** What it was shown last. */
+  shown?: TaskSnapshot | undefined;
+  /** The task may have changed. Without a record, it has to be read. */
+  readonly changed: (task: TaskRecord | undefined) => void;
 }
 
 /** All followers of this store's tasks in this process. */
@@ -44,12 +48,15 @@ export class Followers {
     show: (task: TaskRecord) => TaskSnapshot,
   ): AsyncGenerator<TaskSnapshot, void> {
     let wake: (() => void) | undefined;
-    // The task may have changed before this follower was added.
-    let isChanged = true;
+    // The task may have changed before this follower was added. A record is not newer than a hint without one, in whatever
+    // order they come.
+    let mustRead = true;
+    let told: TaskRecord | undefined;
     const follower: Follower = {
       revision: since,
-      changed: () => {
-        isChanged = true;
+      changed: (task) => {
+        if (task === undefined) mustRead = true;
+        else told = task;
         wake?.();
       },
     };
@@ -58,20 +65,22 @@ export class Followers {
     this.#add(id, follower);
     try {
       while (!signal.aborted) {
-        if (!isChanged) {
+        if (!mustRead && told === undefined) {
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
           wake = undefined;
           continue;
         }
-        isChanged = false;
-        const task = await this.#read(id);
+        const known = mustRead ? undefined : told;
+        mustRead = false;
+        told = undefined;
+        const task = known ?? (await this.#read(id));
         if (task === "unknown") continue;
         if (task === undefined) return;
         if (task.revision > follower.revision && !isAborted(signal)) {
           follower.revision = task.revision;
-          yield show(task);
+          yield (follower.shown = show(task));
         }
         if (!isLive(task)) return;
       }
@@ -95,10 +104,18 @@ export class Followers {
     const changed = new Set(ids);
     const followed = new Map<string, Follower & { quiet: NodeJS.Timeout | undefined }>();
     let wake: (() => void) | undefined;
+    // At most one record is kept: of a change that comes while the reader waits.
+    let told: TaskRecord | undefined;
+    let last: Follower | undefined;
     const look = (id: string) => {
       if (!followed.has(id)) return;
       changed.add(id);
       wake?.();
+    };
+    const hinted = (id: string, task: TaskRecord | undefined) => {
+      if (task !== undefined && changed.size === 0) told = task;
+      else if (told?.id === id && (task?.revision ?? Infinity) > told.revision) told = task;
+      look(id);
     };
     const forget = (id: string) => {
       const follower = followed.get(id);
@@ -111,7 +128,11 @@ export class Followers {
     const end = () => wake?.();
     signal.addEventListener("abort", end);
     for (const id of changed) {
-      const follower = { revision: 0, quiet: undefined, changed: () => look(id) };
+      const follower = {
+        revision: 0,
+        quiet: undefined,
+        changed: (task: TaskRecord | undefined) => hinted(id, task),
+      };
       followed.set(id, follower);
       this.#add(id, follower);
     }
@@ -126,7 +147,9 @@ export class Followers {
           continue;
         }
         changed.delete(id);
-        const task = await this.#read(id);
+        const known = told?.id === id ? told : undefined;
+        told = undefined;
+        const task = known ?? (await this.#read(id));
         // A store may respond within this turn every time, so give other work in the process a chance.
         await turn();
         const follower = followed.get(id);
@@ -148,12 +171,22 @@ export class Followers {
         }
         const shown = isNews ? show(task) : undefined;
         if (!isLive(task) || (isNews && shown === undefined)) forget(id);
-        if (shown !== undefined) yield shown;
+        if (shown === undefined) continue;
+        if (last !== undefined) last.shown = undefined;
+        last = follower;
+        last.shown = shown;
+        yield shown;
       }
     } finally {
       signal.removeEventListener("abort", end);
       for (const id of followed.keys()) forget(id);
     }
+  }
+
+  /** The task as one of its followers was shown it last. It may have changed since. */
+  shown(id: string): TaskSnapshot | undefined {
+    for (const { shown } of this.#followers.get(id) ?? []) if (shown !== undefined) return shown;
+    return undefined;
   }
 
   /** If the store cannot be reached, following continues: the next poll tries again. */
@@ -177,11 +210,14 @@ export class Followers {
     const others = this.#followers.get(id);
     if (others === undefined) this.#followers.set(id, new Set([follower]));
     else others.add(follower);
-    this.#unsubscribe ??= this.#store.subscribe((hint) => {
-      if (hint.isParts === true) return;
-      if (hint.id === undefined) return void this.#lookAll();
-      for (const one of this.#followers.get(hint.id) ?? []) one.changed();
-    });
+    this.#unsubscribe ??= this.#store.subscribe(
+      (hint) => {
+        if (hint.isParts === true) return;
+        if (hint.id === undefined) return void this.#lookAll();
+        for (const one of this.#followers.get(hint.id) ?? []) one.changed(hint.task);
+      },
+      (wanted) => this.#followers.has(wanted),
+    );
     this.#poll ??= setInterval(() => void this.#lookAll(), pollMs);
   }
 
@@ -224,7 +260,8 @@ export class Followers {
   }
 
   #compare(id: string, revision: number): void {
-    for (const one of this.#followers.get(id) ?? []) if (revision > one.revision) one.changed();
+    for (const one of this.#followers.get(id) ?? [])
+      if (revision > one.revision) one.changed(undefined);
   }
 }
 

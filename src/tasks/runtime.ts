@@ -214,8 +214,18 @@ export class TaskRuntime {
     id: string,
     answers: ReadonlyMap<string, Json>,
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
-    const task = await this.get(id);
+    const task = await this.toAnswer(id, answers.keys());
     return task && this.answer(task, answers);
+  }
+
+  /**
+   * The task for an answer to these questions. If a follower in this process has seen all of them, the task is not read:
+   * a wire key is used once, so what it names does not change.
+   */
+  async toAnswer(id: string, wires: Iterable<string>): Promise<TaskSnapshot | undefined> {
+    const shown = this.#followers?.shown(id);
+    const isSeen = shown !== undefined && [...wires].every((wire) => shown.questionKeys.has(wire));
+    return isSeen ? shown : this.get(id);
   }
 
   /** The same for a task that has just been read. A wire key is used once, so what was read cannot be out of date. */

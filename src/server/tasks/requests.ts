@@ -55,28 +55,35 @@ export async function serveTask(core: Core, request: TaskRequest): Promise<TaskR
 }
 
 async function respond(core: Core, request: TaskRequest): Promise<TaskResponse> {
-  const task = await ownTask(core, request.taskId, request.principal);
+  const { method, taskId, principal, inputResponses } = request;
+  const wires = method === "tasks/update" && isObject(inputResponses) ? inputResponses : {};
+  const task = await ownTask(core, taskId, principal, Object.keys(wires));
   if (task === undefined) return unknownTask;
   if (task.isRemoved) return removedTask;
-  switch (request.method) {
+  switch (method) {
     case "tasks/get":
       return result(detailedTask(task));
     case "tasks/update":
-      return update(core, task, request.inputResponses);
+      return update(core, task, inputResponses);
     case "tasks/cancel":
       await core.tasks?.cancel(task.id);
       return result({});
   }
 }
 
-/** The caller's task. Undefined for a task of another caller and for one that does not exist, because an id does not authorize. */
+/**
+ * The caller's task. Undefined for a task of another caller and for one that does not exist, because an id does not
+ * authorize. With wire keys it is for an answer to these questions, and may be as a follower has seen it last.
+ */
 export async function ownTask(
   core: Core,
   id: unknown,
   principal: string | undefined,
+  answers: readonly string[] = [],
 ): Promise<TaskSnapshot | undefined> {
   if (!isTaskId(id)) return undefined;
-  const task = await core.tasks?.get(id).catch((error: unknown) => unopened(core, error, id));
+  const read = answers.length === 0 ? core.tasks?.get(id) : core.tasks?.toAnswer(id, answers);
+  const task = await read?.catch((error: unknown) => unopened(core, error, id));
   return task !== undefined && task.principal === principal ? task : undefined;
 }
 
@@ -131,7 +138,7 @@ export async function applyAnswers(
   taskId: string,
   answers: ReadonlyMap<string, object>,
 ): Promise<void> {
-  const task = await core.tasks?.get(taskId);
+  const task = await core.tasks?.toAnswer(taskId, answers.keys());
   if (task !== undefined) await core.tasks?.answer(task, asJson(withoutPromises(task, answers)));
 }
 

@@ -394,7 +394,7 @@ export class MemoryStore implements TaskStore {
     if (change === "unseen") return task;
     const isNews = change === "seen";
     const isDue = moves.isDue(task, this.#now());
-    this.#announce({ id: task.id, isDue, isNews });
+    this.#announce({ id: task.id, isDue, isNews, task });
     return task;
   }
 

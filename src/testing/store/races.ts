@@ -20,6 +20,7 @@ import {
   waiting,
 } from "./opened.ts";
 import type { OpenedStore } from "./opened.ts";
+import type { TaskRecord } from "../../tasks/task.ts";
 
 const completed = { status: "completed", result: "r", statusMessage: undefined, keepMs } as const;
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -219,6 +220,36 @@ export function describeRaces(opened: () => OpenedStore): void {
         await hint.came;
       } finally {
         hint.end();
+      }
+    });
+
+    test("a hint that brings the task brings it as it is after the change", async () => {
+      const { store } = opened();
+      const { id, epoch } = await hold(store, "a");
+      const told: TaskRecord[] = [];
+      const end = store.subscribe(
+        ({ task }) => void (task !== undefined && told.push(task)),
+        (wanted) => wanted === id,
+      );
+      const steps: readonly (() => Promise<unknown>)[] = [
+        () => store.publish({ id, epoch }, waiting([question("k")])),
+        () => store.park({ id, epoch }, waiting([question("k"), question("l")])),
+        () => store.answer(id, [answer("k")]),
+        () => claimAll(store),
+        () =>
+          store.finish(
+            { id, epoch: epoch + 1 },
+            { status: "completed", result: "done", statusMessage: undefined, keepMs },
+          ),
+      ];
+      try {
+        for (const step of steps) {
+          await step();
+          const now = await read(store, { id });
+          for (const one of told.splice(0)) expect(one).toEqual(now);
+        }
+      } finally {
+        end();
       }
     });
 

@@ -7,6 +7,12 @@ import type { TaskColumn } from "../columns.ts";
 export const record = (of: string): string =>
   taskColumnNames.map((name) => `${of}.${name}`).join(", ");
 
+/** The same, where the condition holds. Elsewhere they are null, so that they need not be sent. */
+export const recordIf = (condition: string, of: string): string =>
+  taskColumnNames
+    .map((name) => `case when ${condition} then ${of}.${name} end as ${name}`)
+    .join(", ");
+
 /** The columns of an insert and what goes into them, as two lists in the same order. */
 export function insertList(values: Readonly<Partial<Record<TaskColumn, string>>>): {
   readonly columns: string;

@@ -7,7 +7,7 @@
 import { onFirstUse } from "../../../util/on-first-use.ts";
 import { backOff, unref } from "../../../util/timers.ts";
 import { partsHint } from "../parts-hint.ts";
-import type { ChangeHint } from "../../store.ts";
+import type { ChangeHint, TaskStore } from "../../store.ts";
 import type { PostgresClient } from "./pool.ts";
 
 /** Postgres takes payloads of less than 8000 bytes. */
@@ -26,7 +26,8 @@ export interface NotifyChannel {
 export class NotifyHints {
   readonly #channel: string;
   readonly #wire: NotifyChannel;
-  readonly #listeners = new Set<(hint: ChangeHint) => void>();
+  /** Each listener, with the tasks whose records it wants. */
+  readonly #listeners = new Map<(hint: ChangeHint) => void, (id: string) => boolean>();
   /** Marks the hints of this store, which its own listeners have received already. */
   readonly #sender = onFirstUse(() => Math.random().toString(36).slice(2));
   /** The ids of changed tasks, and whether a worker should claim them. */
@@ -51,21 +52,32 @@ export class NotifyHints {
     return this.#isHearing && this.#client !== undefined;
   }
 
-  readonly subscribe = (listener: (hint: ChangeHint) => void): (() => void) => {
-    this.#listeners.add(listener);
+  readonly subscribe: TaskStore["subscribe"] = (listener, wants = () => false) => {
+    // The same listener may subscribe twice, so each subscription gets its own function.
+    const own = (hint: ChangeHint) => listener(hint);
+    this.#listeners.set(own, wants);
     void this.#listen();
     return () => {
-      this.#listeners.delete(listener);
+      this.#listeners.delete(own);
       if (this.#listeners.size === 0) this.#hangUp();
     };
   };
 
+  /** Whether a listener in this process wants the record of this task. */
+  readonly isWanted = (id: string): boolean => {
+    for (const wants of this.#listeners.values()) if (wants(id)) return true;
+    return false;
+  };
+
   /** Listeners in this process learn of a change at once, and those of other replicas a few milliseconds later. */
-  readonly changed = (ids: readonly string[], isDue = false, isNews = true): void => {
+  readonly changed = (
+    ids: readonly string[],
+    { isDue = false, isNews = true, task }: Omit<ChangeHint, "id"> = {},
+  ): void => {
     if (this.#isClosed || ids.length === 0) return;
     for (const id of ids) this.#changed.set(id, isDue);
     queueMicrotask(() => {
-      for (const id of ids) this.#announce({ id, isDue, isNews });
+      for (const id of ids) this.#announce({ id, isDue, isNews, task });
     });
     this.#sending ??= setTimeout(() => void this.#send(), gatherMs);
   };
@@ -183,7 +195,7 @@ export class NotifyHints {
   }
 
   #announce(hint: ChangeHint): void {
-    for (const listener of this.#listeners) listener(hint);
+    for (const listener of this.#listeners.keys()) listener(hint);
   }
 }
 

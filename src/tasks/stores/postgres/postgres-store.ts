@@ -55,6 +55,8 @@ type GroupedStatement = "create" | "read" | "answer" | "append" | "park" | "publ
 
 type CurrentRow = TaskRow & { readonly now: Wide };
 type Moved = { readonly is_due?: boolean | null };
+/** A statement returns the task only if it was asked to. */
+type Shown = TaskRow | { readonly id: null };
 type Logged = { readonly log: JsonColumn<readonly Sealed[]> };
 
 /**
@@ -133,8 +135,9 @@ export class PostgresStore implements TaskStore {
     for (let attempt = 0; attempt < 3; attempt++) {
       const [row] = await this.#grouped<{ fits: boolean } & TaskRow>("create", member);
       if (row !== undefined && row.id !== null) {
-        this.#hints.changed([task.id], claimedBy === undefined);
-        return { kind: "created", task: recordOf(row) };
+        const created = recordOf(row);
+        this.#hints.changed([task.id], { isDue: claimedBy === undefined, task: created });
+        return { kind: "created", task: created };
       }
       const existing = await this.readByCall(task.callId);
       if (existing !== undefined) return { kind: "exists", task: existing };
@@ -185,7 +188,7 @@ export class PostgresStore implements TaskStore {
     if (row === undefined) return undefined;
     const accepted = parsed(row.accepted);
     const task = asOf(recordOf(row), Number(row.now));
-    if (accepted.length > 0) this.#hints.changed([id], task.worker === undefined);
+    if (accepted.length > 0) this.#hints.changed([id], { isDue: task.worker === undefined, task });
     return { task, accepted };
   };
 
@@ -202,7 +205,7 @@ export class PostgresStore implements TaskStore {
       const task = asOf(recordOf(row), Number(row.now));
       const isOver = kind === "completed";
       if (isOver || kind === "counted")
-        this.#hints.changed([id], isOver && task.worker === undefined);
+        this.#hints.changed([id], { isDue: isOver && task.worker === undefined, task });
       return { kind, decisions: parsed(decisions), task };
     },
   };
@@ -210,7 +213,7 @@ export class PostgresStore implements TaskStore {
   readonly cancel: TaskStore["cancel"] = async (id, keepMs) => {
     const task = await this.#one("cancel", id, whole(keepMs));
     if (task === undefined) return this.read(id);
-    this.#hints.changed([id]);
+    this.#hints.changed([id], { task });
     return task;
   };
 
@@ -220,7 +223,7 @@ export class PostgresStore implements TaskStore {
       const task = await this.read(id);
       return task && { task, isRequeued: false };
     }
-    this.#hints.changed([id], true);
+    this.#hints.changed([id], { isDue: true, task: requeued });
     return { task: requeued, isRequeued: true };
   };
 
@@ -237,7 +240,8 @@ export class PostgresStore implements TaskStore {
     void (await this.#run("noteRead", [ids.filter(isStorable)]));
 
   readonly hearsOthers = (): boolean => this.#hints.isHearing;
-  readonly subscribe: TaskStore["subscribe"] = (listener) => this.#hints.subscribe(listener);
+  readonly subscribe: TaskStore["subscribe"] = (listener, wants) =>
+    this.#hints.subscribe(listener, wants);
 
   // ---------------------------------------------------------------- workers
 
@@ -305,17 +309,17 @@ export class PostgresStore implements TaskStore {
   readonly finish: TaskStore["finish"] = async (ref, finish) => {
     const { status, result, statusMessage, keepMs, isUndoing = false } = finish;
     const ending = { status, result, message: statusMessage, keep_ms: whole(keepMs) };
-    type Row = { is_finished: boolean; was_finished: boolean };
-    const member = { ...refOf(ref), ...ending, keeps: isUndoing };
+    type Row = Shown & { is_finished: boolean; was_finished: boolean };
+    const member = { ...this.#shownRef(ref), ...ending, keeps: isUndoing };
     const [row] = await this.#grouped<Row>("finish", member);
-    if (row?.is_finished === true) this.#hints.changed([ref.id], false, false);
+    if (row?.is_finished === true) this.#hints.changed([ref.id], { isNews: false, ...shown(row) });
     return row?.is_finished === true || row?.was_finished === true;
   };
 
   readonly undo: TaskStore["undo"] = async (ref, { at, records, undos, keepMs }) => {
     const values = [at, records, bytesOf(records), undos, whole(keepMs)];
     const isDone = await this.#isDone("undo", [ref.id, ref.epoch, ...values]);
-    if (isDone) this.#hints.changed([ref.id], false, false);
+    if (isDone) this.#hints.changed([ref.id], { isNews: false });
     return isDone;
   };
 
@@ -463,20 +467,25 @@ export class PostgresStore implements TaskStore {
     { id, epoch }: ClaimRef,
     values: readonly unknown[],
   ): Promise<boolean> {
-    return this.#moved(id, await this.#run<Moved>(name, [id, epoch, ...values]));
+    const [row] = await this.#run<Moved>(name, [id, epoch, ...values]);
+    if (row === undefined) return false;
+    this.#hints.changed([id], { isDue: row.is_due === true, isNews: false });
+    return true;
   }
 
   /** Writes what a task waits for, which clients can see as well. */
   async #waits(name: "publish" | "park", ref: ClaimRef, waiting: Waiting): Promise<boolean> {
     const { waits, asked, taken } = waiting;
-    const member = { ...refOf(ref), waits, asked, taken };
-    return this.#moved(ref.id, await this.#grouped<Moved>(name, member));
+    const member = { ...this.#shownRef(ref), waits, asked, taken };
+    const [row] = await this.#grouped<Moved & Shown>(name, member);
+    if (row === undefined) return false;
+    this.#hints.changed([ref.id], { isDue: row.is_due === true, isNews: false, ...shown(row) });
+    return true;
   }
 
-  #moved(id: string, [row]: readonly Moved[]): boolean {
-    if (row === undefined) return false;
-    this.#hints.changed([id], row.is_due === true, false);
-    return true;
+  /** Which task, under which claim, and whether the statement is to return the task, because a listener here wants it. */
+  #shownRef(ref: ClaimRef): ClaimRef & { readonly shows: boolean } {
+    return { ...refOf(ref), shows: this.#hints.isWanted(ref.id) };
   }
 
   async #changes(name: StatementName, values: readonly unknown[]): Promise<boolean> {
@@ -491,6 +500,10 @@ export class PostgresStore implements TaskStore {
 
 /** Which task, under which claim. */
 const refOf = ({ id, epoch }: ClaimRef): ClaimRef => ({ id, epoch });
+
+/** The task in the row, if the statement returned it. */
+const shown = (row: Shown): { readonly task?: TaskRecord } =>
+  row.id === null ? {} : { task: recordOf(row) };
 
 /** A task as it is at the time of the statement. */
 const current = ([row]: readonly CurrentRow[]): TaskRecord | undefined =>

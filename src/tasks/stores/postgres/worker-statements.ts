@@ -1,7 +1,7 @@
 // What a worker does with a task in Postgres, under its claim. statements.ts says what makes each statement safe.
 
 import { endedRun, isHeld, isLive, isLiveAt, isOpenAt, isUndoing } from "./fragments.ts";
-import { members, nowIn, record } from "./fragments.ts";
+import { members, nowIn, record, recordIf } from "./fragments.ts";
 
 /** The names of these statements. */
 export type WorkerStatement =
@@ -47,8 +47,11 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
 
   /** For `park` and `publish`, which differ only in what happens to the worker. */
   const waiting = (more: string): string => `
-    with ${members("id text, epoch integer, waits jsonb, asked jsonb, taken text[]")},
-    ${locked("given.n, given.waits as wanted, given.asked as more_asked, given.taken", isHeld("task", now))},
+    with ${members("id text, epoch integer, waits jsonb, asked jsonb, taken text[], shows boolean")},
+    ${locked(
+      "given.n, given.waits as wanted, given.asked as more_asked, given.taken, given.shows",
+      isHeld("task", now),
+    )},
     ready as materialized (
       select
         task.*, unread.inbox as kept, open.waits as open, open.asks,
@@ -83,7 +86,8 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       inbox = task.kept${more}
     from ready as task
     where target.id = task.id
-    returning task.n, target.worker is null and target.due_at <= ${now} as is_due`;
+    returning task.n, target.worker is null and target.due_at <= ${now} as is_due,
+      ${recordIf("task.shows", "target")}`;
 
   /** Whether the task is due again at once and has used nothing up. */
   const isFruitless = `coalesce(task.at <= ${now}, false) and cardinality(task.taken) = 0`;
@@ -254,10 +258,10 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     // Safe: locked first, so an earlier attempt is seen, as with `append`.
     finish: `
     with ${members(`id text, epoch integer, status text, result text, message text, keep_ms bigint,
-        keeps boolean`)},
+        keeps boolean, shows boolean`)},
     ${locked(
       `given.n, given.status as ending, given.result as sealed, given.message, given.keep_ms,
-        given.keeps`,
+        given.keeps, given.shows`,
       "true",
     )},
     finished as (
@@ -278,12 +282,13 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         expires_at = greatest(task.expires_at, ${now} + task.keep_ms)
       from task
       where target.id = task.id and ${isHeld("task", now)}
-      returning task.n
+      returning task.n, ${recordIf("task.shows", "target")}
     )
     select
       task.n,
       finished.n is not null as is_finished,
-      task.status = task.ending and task.rest is null as was_finished
+      task.status = task.ending and task.rest is null as was_finished,
+      ${record("finished")}
     from task left join finished on finished.n = task.n`,
 
     // Safe: locked first, so an earlier attempt is seen, as with `append`.

@@ -405,7 +405,7 @@ export class SqliteStore implements TaskStore {
         // The list starts empty with every attempt, because an attempt that was rolled back has changed nothing.
         const seen: ChangeHint[] = [];
         const changed: Changed = (task, isNews = true) => {
-          seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews });
+          seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews, task });
           return task;
         };
         const hint = (one: ChangeHint) => void seen.push(one);
