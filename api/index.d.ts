@@ -1161,7 +1161,7 @@ export declare type Lost = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> 
  * const app = parley({ name: "kitchen", version: "1.0.0", store: memoryStore() });
  * ```
  */
-export declare function memoryStore(): Store;
+export declare const memoryStore: () => Store;
 
 /** The type of a member that this handler cannot use. It cannot be called, and the error names what to add. */
 export declare interface Missing<What extends string> {
@@ -1969,6 +1969,20 @@ export declare interface WithoutTask {
     /** Needs `task: "optional"` in the tool's config. */
     readonly waitFor: Missing<NeedsTask>;
 }
+
+/**
+ * Lets a Worker use a store that is not a `durableObjectStore`, such as `postgresStore` or a store of your own. A Worker's bundle
+ * has what works with a store only if the Worker has one, and this brings it along. Elsewhere it changes nothing.
+ *
+ * @example
+ * ```ts
+ * import { parley, workerStore } from "mcp-parley";
+ * import { postgresStore } from "mcp-parley/postgres";
+ *
+ * const app = parley({ name: "kitchen", version: "1.0.0", store: workerStore(postgresStore(pool)) });
+ * ```
+ */
+export declare function workerStore<S extends Store>(store: S): S;
 
 /** The options of `app.work`. */
 export declare interface WorkOptions {

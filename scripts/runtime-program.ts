@@ -1,27 +1,52 @@
 // What a runtime runs in the smoke suite: a program that imports the built package, or a Worker with everything inside.
 
 import { cpSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import type { BuildOptions } from "esbuild";
 import { root } from "./package.ts";
 
 /** Writes the program into the folder, in whose `node_modules` the package is. Returns its path. */
-export async function writeProgram(folder: string, isWorker: boolean): Promise<string> {
+export async function writeProgram(folder: string): Promise<string> {
   const source = copied(folder, "test/runtime");
-  const outfile = join(folder, isWorker ? "worker.js" : "serve.js");
-  await build(
-    isWorker
-      ? { ...asWorker, entryPoints: [join(source, "worker.ts")], outfile }
-      : {
-          bundle: true,
-          packages: "external",
-          format: "esm",
-          entryPoints: [join(source, "serve.ts")],
-          outfile,
-        },
-  );
+  const outfile = join(folder, "serve.js");
+  await build({
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    entryPoints: [join(source, "serve.ts")],
+    outfile,
+  });
+  return outfile;
+}
+
+/** The Workers of the smoke suite: what each keeps, and what this package may add to it, in KiB of gzip. */
+export const workers: readonly WorkerProgram[] = [
+  { entry: "test/runtime/rounds-worker.ts", keeps: "nothing", mostKiB: 80 },
+  { entry: "test/runtime/worker.ts", keeps: "tasks in memory", mostKiB: 145 },
+];
+
+/** The example for Cloudflare. */
+export const cloudflare: WorkerProgram = {
+  entry: "examples/cloudflare/worker.ts",
+  keeps: "tasks in a Durable Object",
+  mostKiB: 155,
+};
+
+/** A Worker, by its path in the repository. */
+export interface WorkerProgram {
+  readonly entry: string;
+  readonly keeps: string;
+  readonly mostKiB: number;
+}
+
+/** Writes a Worker into the folder. Returns the name of the file. */
+export async function writeWorker(folder: string, { entry }: WorkerProgram): Promise<string> {
+  const source = copied(folder, dirname(entry));
+  const outfile = "worker.js";
+  const entryPoints = [join(source, basename(entry))];
+  await build({ ...asWorker, entryPoints, outfile: join(folder, outfile) });
   return outfile;
 }
 
@@ -66,12 +91,12 @@ const asWorker = {
   legalComments: "none",
 } as const satisfies BuildOptions;
 
-/** How much of a Worker is this package, in KiB of gzip: the Worker without the official SDK. */
-export async function ownKiB(folder: string): Promise<number> {
+/** How much of a Worker is this package, in KiB of gzip: the Worker without the packages that it needs besides. */
+export async function ownKiB(folder: string, { entry }: WorkerProgram): Promise<number> {
   const { outputFiles } = await build({
     ...asWorker,
-    entryPoints: [join(folder, "source/test/runtime/worker.ts")],
-    external: [...asWorker.external, "@modelcontextprotocol/*"],
+    entryPoints: [join(copied(folder, dirname(entry)), basename(entry))],
+    external: [...asWorker.external, "@modelcontextprotocol/*", "zod"],
     write: false,
   });
   return outputFiles.reduce((sum, { contents }) => sum + gzipSync(contents).length, 0) / 1024;

@@ -26,12 +26,19 @@ import { flow } from "../test/runtime/cloudflare/flow.ts";
 import type { Running } from "../test/runtime/cloudflare/flow.ts";
 import { smoke } from "../test/runtime/smoke.ts";
 import { root } from "./package.ts";
-import { ownKiB, writeCloudflare, writeContract, writeProgram } from "./runtime-program.ts";
+import {
+  cloudflare,
+  ownKiB,
+  workers,
+  writeCloudflare,
+  writeContract,
+  writeProgram,
+  writeWorker,
+} from "./runtime-program.ts";
+import type { WorkerProgram } from "./runtime-program.ts";
 import { type Runtime, runtimes } from "./runtimes.ts";
 import { writeConfig } from "./workerd-config.ts";
 
-/** What this package may add to a Worker. */
-const mostKiB = 145;
 /** How long a runtime may take to start on a busy machine. */
 const patienceMs = 60_000;
 
@@ -149,7 +156,23 @@ async function withObject(
   }
 }
 
+async function checkSize(folder: string, worker: WorkerProgram): Promise<void> {
+  const size = await ownKiB(folder, worker);
+  const { keeps, mostKiB } = worker;
+  console.log(`  ${size.toFixed(1)} KiB of a Worker that keeps ${keeps}, gzipped, are mcp-parley`);
+  if (size > mostKiB) throw new Error(`mcp-parley may take at most ${mostKiB} KiB of it.`);
+}
+
+async function tryWorkers(runtime: Runtime, folder: string): Promise<void> {
+  for (const worker of workers) {
+    await checkSize(folder, worker);
+    const script = await writeWorker(folder, worker);
+    await trySmoke(runtime, folder, writeConfig(folder, { script, key }));
+  }
+}
+
 async function tryCloudflare(runtime: Runtime, folder: string): Promise<void> {
+  await checkSize(folder, cloudflare);
   await withObject(runtime, folder, await writeContract(folder), ({ url }) =>
     contract(url, (line) => console.log(line)),
   );
@@ -158,25 +181,22 @@ async function tryCloudflare(runtime: Runtime, folder: string): Promise<void> {
   );
 }
 
-async function tryOut(name: string, runtime: Runtime, dist: string): Promise<void> {
-  const folder = installed(runtime);
-  put(dist, folder);
-  const isWorker = runtime.isWorker === true;
-  const program = await writeProgram(folder, isWorker);
-  console.log(name);
-  if (isWorker) {
-    const size = await ownKiB(folder);
-    console.log(`  ${size.toFixed(1)} KiB of the Worker, gzipped, are mcp-parley`);
-    if (size > mostKiB) throw new Error(`mcp-parley may take at most ${mostKiB} KiB of a Worker.`);
-  }
-  const main = isWorker ? writeConfig(folder, { script: "worker.js", key }) : program;
-  const { child, url } = await started(runtime, folder, main);
+async function trySmoke(runtime: Runtime, folder: string, program: string): Promise<void> {
+  const { child, url } = await started(runtime, folder, program);
   try {
-    await smoke(url, !isWorker, (line) => console.log(line));
+    await smoke(url, runtime.isWorker !== true, (line) => console.log(line));
   } finally {
     child.kill("SIGKILL");
   }
-  if (isWorker) await tryCloudflare(runtime, folder);
+}
+
+async function tryOut(name: string, runtime: Runtime, dist: string): Promise<void> {
+  const folder = installed(runtime);
+  put(dist, folder);
+  console.log(name);
+  if (runtime.isWorker !== true) return trySmoke(runtime, folder, await writeProgram(folder));
+  await tryWorkers(runtime, folder);
+  await tryCloudflare(runtime, folder);
 }
 
 const dist = mkdtempSync(join(tmpdir(), "parley-dist-"));

@@ -104,7 +104,7 @@ export type {
 } from "./protocol/input-required.ts";
 
 // Tasks. Stores that outlive the process are in `mcp-parley/sqlite` and `mcp-parley/postgres`.
-export { memoryStore } from "./tasks/stores/memory.ts";
+export { memoryStore, workerStore } from "./server/worker-store.ts";
 export type { Store } from "./tasks/store.ts";
 export type { OpenUrl, PageOptions, PageUrl, WaitOptions } from "./server/context/wait-options.ts";
 export type { Notice } from "./server/context/notice.ts";
@@ -121,7 +121,8 @@ export type { About } from "./server/pages/page-question.ts";
 export type { ChangedApproval, DecideInput, DecideResult } from "./server/approvals/decide.ts";
 export type { ApprovalRule, Caller, Gate, GatedCall } from "./server/approvals/rules.ts";
 export type { ToolApproval } from "./server/approvals/tool-rule.ts";
-export type { DeliverResult, TicketFacts } from "./server/pages/tickets.ts";
+export type { TicketFacts } from "./server/pages/ticket-facts.ts";
+export type { DeliverResult } from "./server/pages/tickets.ts";
 export type { PagesOptions, Visitor } from "./server/pages/visitors.ts";
 
 // Schemas

@@ -2,6 +2,7 @@
 
 import { ParleyError } from "../errors.ts";
 import type { ParleyErrorCode } from "../errors.ts";
+import { workerStore } from "../server/worker-store.ts";
 import type { Store, StoreFigures, TaskStore } from "../tasks/store.ts";
 import { operations } from "./operations.ts";
 import type { Answered, OperationName } from "./operations.ts";
@@ -50,7 +51,7 @@ export function durableObjectStore(namespace: () => Namespace): Store {
       "durableObjectStore(env.TASKS): a binding cannot be used while the module loads. Pass a function: durableObjectStore(() => env.TASKS).",
     );
   }
-  return storeOver((operation, args) => ask(namespace(), operation, args));
+  return workerStore(storeOver((operation, args) => ask(namespace(), operation, args)));
 }
 
 type Ask = (operation: OperationName, args: readonly unknown[]) => Promise<unknown>;

@@ -4,7 +4,8 @@
 import { errorText } from "../util/error-text.ts";
 import type { Core } from "../server/core.ts";
 import { html, safe, unkept } from "../server/pages/page-response.ts";
-import { answer, questionOf, readTicket } from "../server/pages/tickets.ts";
+import { readTicket } from "../server/pages/ticket-facts.ts";
+import { answer, questionOf } from "../server/pages/tickets.ts";
 import type { FoundQuestion } from "../server/pages/tickets.ts";
 import { admit } from "../server/pages/visitors.ts";
 import type { Doorkeeping } from "../server/pages/visitors.ts";

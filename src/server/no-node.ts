@@ -14,6 +14,8 @@ export const closeWithClient: typeof nodeOnly.closeWithClient = needsNode("app.s
 export const storeByDefault: typeof nodeOnly.storeByDefault = needsNode("app.stdio()");
 export const serveOverStdio: typeof nodeOnly.serveOverStdio = needsNode("app.stdio()");
 
+/** They come with the store: see store-parts.ts. */
+export const withStore: typeof nodeOnly.withStore | undefined = undefined;
 /** Nobody can listen, so there is nothing to warn of. */
 export const strangerWarning: typeof nodeOnly.strangerWarning = () => () => {};
 /** A Worker gets no signals. */

@@ -8,3 +8,4 @@ export { nodeHandler } from "./http/node.ts";
 export { closeOnSignal, closeWithClient } from "./ops/signals.ts";
 export { serveOverStdio } from "./sdk/stdio-server.ts";
 export { storeByDefault } from "./tasks/default-store.ts";
+export { withStore } from "./with-store.ts";

@@ -34,7 +34,7 @@ import { StartCheck } from "./ops/start-check.ts";
 import { telemetry } from "./ops/telemetry.ts";
 import { Attachments } from "./sdk/attachments.ts";
 import { draftTasksOf } from "./sdk/draft-tasks.ts";
-import { addContinueCall, addTool, type Continuable, continues } from "./pause/call-tools.ts";
+import { type Continuable, continues } from "./pause/continuable.ts";
 import type { RoundResponse } from "./round/request.ts";
 import { following } from "./tasks/after-response.ts";
 import {
@@ -48,14 +48,15 @@ import {
   serveOverStdio,
   storeByDefault,
   strangerWarning,
+  withStore,
 } from "./node-only.ts";
-import { noStore } from "./tasks/store-needed.ts";
-import { Work } from "./tasks/task-engine.ts";
-import { decide } from "./approvals/decide.ts";
+import { bringStoreParts, neededParts, storeParts } from "./store-parts.ts";
+import { noStore, nowhereToPause } from "./tasks/store-needed.ts";
+import type { Work } from "./tasks/task-engine.ts";
 import { GateRegistry } from "./approvals/gates.ts";
 import { disconnect } from "./accounts/known-provider.ts";
 import { AppPages } from "./pages/app-pages.ts";
-import { deliver, ticketFacts } from "./pages/tickets.ts";
+import { ticketFacts } from "./pages/ticket-facts.ts";
 
 /**
  * Makes an app: an MCP server on the official SDK, whose tools may ask questions in the middle of a call.
@@ -74,6 +75,7 @@ import { deliver, ticketFacts } from "./pages/tickets.ts";
  */
 export function parley(options: ParleyOptions): App {
   checkName(options);
+  if (withStore !== undefined) bringStoreParts(withStore);
   return new ParleyApp(options);
 }
 
@@ -160,11 +162,11 @@ class ParleyApp implements App {
       handle: (...of) => this.#handle(...of),
     });
     this.#draftTasks = draftTasksOf(this.#core, this.#registry, closing);
-    if (options.relay === true) addContinueCall(this.#continuable);
+    if (options.relay === true) storeParts()?.addContinueCall(this.#continuable);
     if (options.store !== undefined) this.#use(options.store);
     this.#startCheck = new StartCheck(this.#core.logger, {
       keys: () => this.#core.keyring(),
-      store: () => this.#work ?? this.#pages.checkStore(this.#registry),
+      store: () => this.#work ?? this.#checkStore(),
       pages: this.#pages.checkDoor,
       gates: () => this.#core.gates.checkAll(this.#registry, this.#core.logger),
     });
@@ -172,7 +174,10 @@ class ParleyApp implements App {
 
   readonly tool: App["tool"] = (name, config, handler) => {
     const definition = defineTool(name, config, handler);
-    addTool(this.#continuable, { kind: "tool", name, config, definition });
+    const tool = { kind: "tool", name, config, definition } as const;
+    const parts = storeParts();
+    if (parts === undefined) this.#registry.add(tool);
+    else parts.addTool(this.#continuable, tool);
     this.#startCheck.registered();
     return handleTo({ kind: "tool", name }, this.#core, definition);
   };
@@ -317,9 +322,18 @@ class ParleyApp implements App {
 
   readonly health: App["health"] = () => healthOf(this.#core, this.#work);
   readonly readTicket: App["readTicket"] = (ticket) => ticketFacts(this.#core, ticket);
-  readonly deliver: App["deliver"] = (ticket, value) => deliver(this.#core, ticket, value);
+  readonly deliver: App["deliver"] = async (ticket, value) => {
+    const parts = storeParts();
+    if (parts === undefined) throw noStore("app.deliver()");
+    return parts.deliver(this.#core, ticket, value);
+  };
+
   readonly disconnect: App["disconnect"] = (...whose) => disconnect(this.#pages.accounts, ...whose);
-  readonly decide: App["decide"] = async (ticket, input) => decide(this.#core, ticket, input);
+  readonly decide: App["decide"] = async (ticket, input) => {
+    const parts = storeParts();
+    if (parts === undefined) throw noStore("app.decide()");
+    return parts.decide(this.#core, ticket, input);
+  };
 
   /** A second call while the app is closing waits for the same end. */
   readonly close: App["close"] = () => {
@@ -363,7 +377,17 @@ class ParleyApp implements App {
   }
 
   #use(store: Store): void {
-    this.#work = new Work(store, this.#core, this.#registry);
+    const { Work: WorkOfApp } = neededParts();
+    this.#work = new WorkOfApp(store, this.#core, this.#registry);
+  }
+
+  /** Throws if something needs a store and there is none. */
+  #checkStore(): void {
+    // With the parts of a store, the tool that relay adds is found among the others.
+    if (this.#options.relay === true && storeParts() === undefined) {
+      throw nowhereToPause("parley({ relay: true })");
+    }
+    this.#pages.checkStore(this.#registry);
   }
 
   /** In development on this machine, a tool that needs a store gets one. */

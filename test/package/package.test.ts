@@ -205,7 +205,7 @@ test("a consumer compiles with library checks on, and runs", () => {
 test("it can be required from CommonJS", () => {
   const code = 'console.log(Object.keys(require("mcp-parley")).sort().join(" "))';
   expect(run("node", ["--no-warnings", "-e", code], folder).trim()).toBe(
-    "ParleyError StepError Unanswered UnansweredError inputRequired memoryStore parley",
+    "ParleyError StepError Unanswered UnansweredError inputRequired memoryStore parley workerStore",
   );
 });
 
@@ -218,6 +218,7 @@ test("each entry exports exactly these names", async () => {
     "inputRequired",
     "memoryStore",
     "parley",
+    "workerStore",
   ]);
   expect(Object.keys(await import("mcp-parley/testing")).toSorted()).toEqual([
     "approvedBy",

@@ -3,9 +3,7 @@
 import { memoryStore } from "mcp-parley";
 import { smokeApp } from "./smoke-app.ts";
 
-// #region worker
 const app = smokeApp({ store: memoryStore() });
 
 // oxlint-disable-next-line import/no-default-export -- the form of a Worker
 export default { fetch: app.fetch };
-// #endregion worker

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { parley } from "../../server/parley.ts";
-import { memoryStore } from "../../tasks/stores/memory.ts";
+import { memoryStore } from "mcp-parley";
 import { openPreview } from "./app-preview.ts";
 
 async function preview() {

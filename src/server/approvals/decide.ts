@@ -7,7 +7,7 @@ import { sealTicket } from "../../token/ticket.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import type { Core } from "../core.ts";
 import type { About, PageQuestion } from "../pages/page-question.ts";
-import { readTicket } from "../pages/tickets.ts";
+import { readTicket } from "../pages/ticket-facts.ts";
 import { fromStore, noStore } from "../tasks/store-needed.ts";
 import { asDecision } from "./approval-question.ts";
 import { checkPerson } from "./people.ts";

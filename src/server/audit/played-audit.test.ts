@@ -6,7 +6,7 @@ import { play } from "../../testing/play.ts";
 import type { Played } from "../../testing/play.ts";
 import { approvedBy, cancelled, declined, timedOut } from "../../testing/script.ts";
 import type { ScriptedAnswer } from "../../testing/script.ts";
-import { memoryStore } from "../../tasks/stores/memory.ts";
+import { memoryStore } from "mcp-parley";
 import { inputRequired } from "../context/low-level.ts";
 import { parley } from "../parley.ts";
 

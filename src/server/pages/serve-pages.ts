@@ -1,8 +1,9 @@
-// The way to the pages. What shows them is loaded when the first one is visited.
+// The way to the pages. What shows them comes with the store, and is loaded when the first one is visited.
 
 import type { Core } from "../core.ts";
 import { webHandler } from "../http/web-handler.ts";
 import type { WebHandler } from "../http/web-handler.ts";
+import { storeParts } from "../store-parts.ts";
 import type { Doorkeeping } from "./visitors.ts";
 
 /** The handler of all pages, and which paths are its own. */
@@ -28,9 +29,10 @@ export function pagesOf(core: Core, door: Doorkeeping): Pages {
       const path = below(new URL(request.url).pathname);
       if (isSignIn(path)) return core.accounts()?.serve(request, path);
       const ticket = ticketIn(path);
-      if (ticket === undefined) return undefined;
+      const parts = storeParts();
+      if (ticket === undefined || parts === undefined) return undefined;
       return core.following("app.pages", passed, async () => {
-        const { servePage } = await import("./pages.ts");
+        const { servePage } = await parts.loadPages();
         return servePage(core, door, request, ticket);
       });
     }),

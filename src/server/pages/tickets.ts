@@ -1,7 +1,6 @@
-// Tickets that come back: a page reads one to know its question, an approver's page delivers a value with one.
+// Tickets that come back: a page finds its question with one, an approver's page delivers a value with one.
 
 import { ParleyError } from "../../errors.ts";
-import { openTicket } from "../../token/ticket.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import { NotJson, toJson } from "../../util/json.ts";
 import type { Json } from "../../util/json.ts";
@@ -12,35 +11,8 @@ import { fromStore, noStore } from "../tasks/store-needed.ts";
 import { keptQuestion, mailIn, putMail } from "./mailbox.ts";
 import { objectionAtTheDoor } from "./page-question.ts";
 import type { PageQuestion } from "./page-question.ts";
+import { readTicket } from "./ticket-facts.ts";
 import { isObject, own } from "../../util/objects.ts";
-
-/** Throws ParleyError "bad_ticket" for a ticket that this server has not sealed, or that has expired. */
-export function readTicket(core: Core, ticket: string): Ticket {
-  const { name, environment } = core;
-  return openTicket(ticket, core.keyring(), { audience: name, now: environment.now() });
-}
-
-/** What a ticket says, for `app.readTicket`. */
-export function ticketFacts(core: Core, ticket: string): TicketFacts {
-  const { kind, callId, key, principal, expiresAt } = readTicket(core, ticket);
-  return { kind: kindNames[kind], callId, key, principal, expiresAt: new Date(expiresAt) };
-}
-
-const kindNames = { url: "page", external: "wait", approval: "approval" } as const;
-
-/** What a ticket says. */
-export interface TicketFacts {
-  /** "page": of a question to the caller. "wait": of a `ctx.waitFor`. "approval": of a `ctx.approve` by a group, or of a gate. */
-  readonly kind: "page" | "wait" | "approval";
-  /** The call that asked the question. */
-  readonly callId: string;
-  /** The question's key. */
-  readonly key: string;
-  /** The user who made the call. Undefined without credentials. */
-  readonly principal: string | undefined;
-  /** When the ticket expires. */
-  readonly expiresAt: Date;
-}
 
 /** What became of a delivery. */
 export type DeliverResult =

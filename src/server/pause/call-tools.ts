@@ -10,19 +10,10 @@ import type { RegisteredTool, Registration, Registry } from "../define/registry.
 import { defineResource } from "../define/resource.ts";
 import { ownTool } from "../round/own-tools.ts";
 import { principalOf } from "../round/principal.ts";
-import type { PrincipalOf } from "../round/principal.ts";
+import { continueCall, continues } from "./continuable.ts";
+import type { Continuable } from "./continuable.ts";
 import { failureOf, serveContinuation } from "./continue-call.ts";
 import { findPause } from "./kept-pause.ts";
-
-/** The app whose calls are continued. */
-export interface Continuable {
-  readonly core: Core;
-  readonly registry: Registry;
-  readonly derivePrincipal: PrincipalOf | undefined;
-}
-
-/** Whether calls can pause, so that there are handles. */
-export const continues = (registry: Registry): boolean => registry.tool(continueCall) !== undefined;
 
 /** Adds `continue_call`, once. */
 export function addContinueCall(app: Continuable): void {
@@ -47,8 +38,6 @@ function formMeta(meta: Meta = {}): Meta {
   const ui = isObject(meta["ui"]) ? meta["ui"] : {};
   return { ...meta, ui: { ...ui, resourceUri: formUri } };
 }
-
-const continueCall = "continue_call";
 
 const annotations = {
   readOnlyHint: false,

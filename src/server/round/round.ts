@@ -28,7 +28,6 @@ import { Inline, tookTooLong } from "./inline.ts";
 import { servesItself } from "./own-tools.ts";
 import { hadPages, leavePages } from "./left-pages.ts";
 import { isInputRequired } from "../context/low-level.ts";
-import { runOnce } from "./repeated-round.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
 import { leftToOthers, mayLeave } from "./other-version.ts";
 import { isHeld, promote, runtimeFor, waitsForOthers } from "./promote.ts";
@@ -36,9 +35,9 @@ import { unmetRequirement } from "./requirements.ts";
 import type { WatchedRound } from "./round-watch.ts";
 import { RoundCarrier } from "./round-carrier.ts";
 import { shedResponse } from "./shedding.ts";
+import { neededParts } from "../store-parts.ts";
 import { fromStore, needsStore, noStore } from "../tasks/store-needed.ts";
 import { suspend, suspendByHand } from "./suspend.ts";
-import { pauseRound, pauseTask } from "../pause/pause.ts";
 import { wantsSteps, withSteps } from "../dev/steps-in-result.ts";
 
 /** Serves one round. Never rejects: what goes wrong becomes an error response. */
@@ -122,6 +121,7 @@ function pause(
   request: RoundRequest,
   response: RoundResponse,
 ): Promise<RoundResponse> | RoundResponse {
+  const { pauseRound, pauseTask } = neededParts();
   if (response.kind === "input_required") return pauseRound(core, definition, request, response);
   if (response.kind !== "task") return response;
   return pauseTask(core, definition, request, response.task, response.ways ?? "");
@@ -156,7 +156,7 @@ function runOrRepeat(
   }
   return fromStore(core.tasks?.ready() ?? Promise.resolve())
     .then(() =>
-      runOnce(core, store, call, request, (resumed, stoppable, recording) =>
+      neededParts().runOnce(core, store, call, request, (resumed, stoppable, recording) =>
         runCall(core, definition, resumed, stoppable, input, recording),
       ),
     )

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { registeredAs } from "../define/handles.ts";
 import { parley } from "../parley.ts";
-import { memoryStore } from "../../tasks/stores/memory.ts";
+import { memoryStore } from "mcp-parley";
 import type { Core } from "../core.ts";
 import type { RoundRequest, RoundResponse } from "./request.ts";
 import { newKey } from "../../token/keyring.ts";

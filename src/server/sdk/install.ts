@@ -25,8 +25,8 @@ import { LinearTemplate } from "../define/linear-template.ts";
 import { failureResponse } from "../round/failure.ts";
 import type { PrincipalOf } from "../round/principal.ts";
 import type { Registration, RegisteredResource } from "../define/registry.ts";
+import { neededParts } from "../store-parts.ts";
 import { createTaskResult } from "../tasks/wire.ts";
-import { ttlOf } from "./legacy-tasks.ts";
 import type { LegacyTasks } from "./legacy-tasks.ts";
 import { serveLegacyRounds } from "./legacy-rounds.ts";
 import { unmetRequirement } from "../round/requirements.ts";
@@ -34,10 +34,9 @@ import { serveRound } from "../round/round.ts";
 import type { RoundResponse, RoundRequest } from "../round/request.ts";
 import { logged } from "./author-callbacks.ts";
 import { passThrough } from "./pass-through.ts";
-import { ResponseOverrides } from "./response-overrides.ts";
+import { ResponseOverrides, ttlOf } from "./response-overrides.ts";
 import type { TaskWish } from "./response-overrides.ts";
 import { roundRequest } from "./round-request.ts";
-import { installTasks } from "./task-methods.ts";
 
 /** What is installed. */
 export interface Installation {
@@ -70,7 +69,7 @@ export function install(server: McpServer, installation: Installation): Serve {
   const [first] = installation.registrations;
   if (first !== undefined) server.server.registerCapabilities({ logging: {}, ...streaming });
   const legacyTasks = offersTasks(installation.core, installation.registrations)
-    ? installTasks(
+    ? neededParts().installTasks(
         server,
         installation.core,
         responses,

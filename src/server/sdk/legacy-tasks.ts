@@ -29,6 +29,7 @@ import { applyAnswers, ownTask } from "../tasks/requests.ts";
 import { shortId } from "../../util/short-id.ts";
 import { detailedTask } from "../tasks/wire.ts";
 import { askClient } from "./legacy-ask.ts";
+import { ttlOf } from "./response-overrides.ts";
 import type { TaskWish } from "./response-overrides.ts";
 import { members } from "./task-subscriptions/subscriptions.ts";
 import { partsOver } from "./round-request.ts";
@@ -294,12 +295,6 @@ export class LegacyTasks {
     if (tasks === undefined) throw new ProtocolError(invalidParams, "No such task");
     return tasks;
   }
-}
-
-/** The requested lifetime in milliseconds, cut to the limit. Undefined if the client did not request a valid one. */
-export function ttlOf({ ttl }: TaskWish, most: number): number | undefined {
-  if (typeof ttl !== "number" || !(ttl >= 1)) return undefined;
-  return Math.min(Math.floor(ttl), most);
 }
 
 function legacyTask(task: TaskSnapshot): LegacyTask {

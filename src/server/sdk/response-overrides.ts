@@ -16,6 +16,12 @@ export interface TaskWish {
   readonly isDeferred: boolean;
 }
 
+/** The requested lifetime in milliseconds, cut to the limit. Undefined if the client did not request a valid one. */
+export function ttlOf({ ttl }: TaskWish, most: number): number | undefined {
+  if (typeof ttl !== "number" || !(ttl >= 1)) return undefined;
+  return Math.min(Math.floor(ttl), most);
+}
+
 /** A result that passes every check of the SDK and is replaced before it is sent. */
 export interface Placeholder {
   content: [];

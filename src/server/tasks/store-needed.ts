@@ -29,7 +29,8 @@ export function noStoreFor(registrations: Iterable<Registration>): void {
   throw noStore(`Tool "${tool.name}"`);
 }
 
-const nowhereToPause = (who: string): ParleyError =>
+/** The error for calls that pause, where there is no store to keep them. */
+export const nowhereToPause = (who: string): ParleyError =>
   new ParleyError(
     "no_store",
     `${who} keeps paused calls in a store, and this app has none. Pass parley({ store }).`,

@@ -1,14 +1,7 @@
 // Long on purpose: one member for each operation of a store.
 // Tasks in the memory of this process, for tests. Nothing here outlives the process.
 
-import type {
-  ClaimedTask,
-  CreateResult,
-  ChangeHint,
-  Store,
-  SweepResult,
-  TaskStore,
-} from "../store.ts";
+import type { ClaimedTask, CreateResult, ChangeHint, SweepResult, TaskStore } from "../store.ts";
 import type { TaskReader } from "../task-reader.ts";
 import { decided } from "../approval-moves.ts";
 import type { ApprovalStore } from "../approval-store.ts";
@@ -27,20 +20,6 @@ import { partsHint } from "./parts-hint.ts";
 import { recordBytes } from "../store.ts";
 import { isLive, isUndoing } from "../task.ts";
 import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
-
-/**
- * Keeps tasks in the memory of this process, for tests and for trying things out. They are gone when the process ends.
- *
- * @example
- * ```ts
- * import { memoryStore, parley } from "mcp-parley";
- *
- * const app = parley({ name: "kitchen", version: "1.0.0", store: memoryStore() });
- * ```
- */
-export function memoryStore(): Store {
-  return new MemoryStore();
-}
 
 const dayMs = 24 * 3_600_000;
 
