@@ -81,6 +81,8 @@ export declare interface AnswerResult {
     readonly task: TaskRecord;
     /** The wire keys that this call was the first to answer. */
     readonly accepted: readonly string[];
+    /** The claim of the worker that was named, if it holds the task now. */
+    readonly claimed?: ClaimedTask | undefined;
 }
 
 /** Adds records to the log. Returns undefined when the claim is lost or another writer was faster. */
@@ -280,6 +282,14 @@ export declare interface Finish {
 /** Ends the task. Returns undefined when the claim is lost. */
 export declare function finished(task: TaskRecord, ref: ClaimRef, { status, result, statusMessage, keepMs, isUndoing: undoes }: Finish, now: number): TaskRecord | undefined;
 
+/** A worker that is to hold a task without claiming it. */
+export declare interface Holder {
+    /** The name of the worker. */
+    readonly worker: string;
+    /** How long it holds the task without renewing, in milliseconds. */
+    readonly leaseMs: number;
+}
+
 /**
  * Whether a task waits only for its client, and the client has not read it in the `unreadMs` milliseconds since it was
  * asked, nor before. Such a client does not know the task, because the response that named it was lost.
@@ -392,12 +402,7 @@ export declare interface NewTask {
         readonly result: Sealed | undefined;
     } | undefined;
     /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
-    readonly claimedBy: {
-        /** The name of the worker. */
-        readonly worker: string;
-        /** How long it holds the task without renewing, in milliseconds. */
-        readonly leaseMs: number;
-    } | undefined;
+    readonly claimedBy: Holder | undefined;
 }
 
 /** Notes that a client has read the task, so that its id is not lost. Returns undefined when that was known. */
@@ -822,8 +827,11 @@ export declare interface TaskStore extends Store {
     readonly readParts: (id: string, after: PartPlace) => Promise<PartPage | undefined>;
     /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
     readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
-    /** Takes in answers. Resolves to undefined when there is no such task. */
-    readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
+    /**
+     * Takes in answers. Resolves to undefined when there is no such task. If an answer wakes the task and a worker is named,
+     * that worker holds the task from then on, so it need not be claimed.
+     */
+    readonly answer: (id: string, answers: readonly Answer[], worker?: Holder) => Promise<AnswerResult | undefined>;
     /**
      * Cancels a live task, and leaves an ended one unchanged. Resolves to the task afterwards, which can be read for at
      * least `keepMs` milliseconds.

@@ -74,6 +74,8 @@ export declare interface AnswerResult {
     readonly task: TaskRecord;
     /** The wire keys that this call was the first to answer. */
     readonly accepted: readonly string[];
+    /** The claim of the worker that was named, if it holds the task now. */
+    readonly claimed?: ClaimedTask | undefined;
 }
 
 /** The part of a store that approvals by a group need. */
@@ -240,6 +242,14 @@ export declare interface Finish {
     readonly keepMs: number;
 }
 
+/** A worker that is to hold a task without claiming it. */
+export declare interface Holder {
+    /** The name of the worker. */
+    readonly worker: string;
+    /** How long it holds the task without renewing, in milliseconds. */
+    readonly leaseMs: number;
+}
+
 /** Records that a worker adds to the log of a task. */
 export declare interface LogAppend {
     /** The length of the log before these records, so that a second writer is noticed. */
@@ -325,12 +335,7 @@ export declare interface NewTask {
         readonly result: Sealed | undefined;
     } | undefined;
     /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
-    readonly claimedBy: {
-        /** The name of the worker. */
-        readonly worker: string;
-        /** How long it holds the task without renewing, in milliseconds. */
-        readonly leaseMs: number;
-    } | undefined;
+    readonly claimedBy: Holder | undefined;
 }
 
 /** An empty store for one test. Its clock stands still, except when `advance` moves it. */
@@ -782,8 +787,11 @@ export declare interface TaskStore extends Store {
     readonly readParts: (id: string, after: PartPlace) => Promise<PartPage | undefined>;
     /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
     readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
-    /** Takes in answers. Resolves to undefined when there is no such task. */
-    readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
+    /**
+     * Takes in answers. Resolves to undefined when there is no such task. If an answer wakes the task and a worker is named,
+     * that worker holds the task from then on, so it need not be claimed.
+     */
+    readonly answer: (id: string, answers: readonly Answer[], worker?: Holder) => Promise<AnswerResult | undefined>;
     /**
      * Cancels a live task, and leaves an ended one unchanged. Resolves to the task afterwards, which can be read for at
      * least `keepMs` milliseconds.

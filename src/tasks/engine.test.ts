@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { gate } from "../../test/gate.fixture.ts";
 import { Engine, ask, external } from "./engine.fixture.ts";
 import type { Handlers } from "./engine.fixture.ts";
@@ -1001,6 +1001,38 @@ describe("found by chaos", () => {
     const other = engineOn(racing, {});
     expect(await other.runtime.deliver(callId, "boss", "external boss", "yes")).toBe("delivered");
     expect((await engine.over(id)).result).toBe("yes");
+  });
+
+  test("an answer starts its task where it arrives, if the worker there has room, and it is not claimed", async () => {
+    const store = new MemoryStore();
+    const engine = engineOn(store, { tool: (_input, ops) => ask(ops, "size") });
+    await engine.start({ pollMs: 3_600_000 });
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "size");
+    const claims = vi.spyOn(store, "claim");
+    await engine.answer(id, { size: "large" });
+    expect((await engine.over(id)).result).toBe("large");
+    for (const { value } of claims.mock.results) expect(await value).toMatchObject({ claimed: [] });
+  });
+
+  test("an answer leaves its task to others while the worker there has no room", async () => {
+    const store = new MemoryStore();
+    const { opened, open } = gate();
+    const handlers: Handlers = {
+      tool: (_input, ops) => ask(ops, "size"),
+      slow: (_input, ops) => ops.step("s", () => opened),
+    };
+    const full = engineOn(store, handlers);
+    await full.start({ concurrency: 1 });
+    const { id } = await full.create("tool");
+    await full.asked(id, "size");
+    await full.create("slow");
+    await full.answer(id, { size: "large" });
+    expect(await store.read(id)).toMatchObject({ worker: undefined, inbox: [{ key: "size" }] });
+    const other = engineOn(store, handlers);
+    await other.start();
+    expect((await other.over(id)).result).toBe("large");
+    open();
   });
 
   test("an answer to what a follower was shown does not read the task, and any other answer does", async () => {

@@ -73,6 +73,7 @@ export type {
   ClaimRef,
   Finish,
   LogAppend,
+  Holder,
   NewTask,
   Release,
   Requeue,

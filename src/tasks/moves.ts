@@ -9,6 +9,7 @@ import type {
   Arrival,
   ClaimRef,
   Finish,
+  Holder,
   LogAppend,
   Release,
   Requeue,
@@ -65,6 +66,14 @@ export function answered(
     dueAt: task.worker === undefined ? now : task.dueAt,
   };
 }
+
+/** Gives a task that an answer has just woken to a worker. Returns undefined if a worker holds it already. */
+export const claimedAnswered = (
+  task: TaskRecord,
+  { worker, leaseMs }: Holder,
+  now: number,
+): TaskRecord | undefined =>
+  task.worker === undefined ? claimed(task, worker, leaseMs, now) : undefined;
 
 /** Notes that a client has read the task, so that its id is not lost. Returns undefined when that was known. */
 export function noted(task: TaskRecord): TaskRecord | undefined {

@@ -16,8 +16,8 @@ import { SnapshotReader } from "./reader.ts";
 import { StorageShares } from "./shares.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
-import type { CreateResult, StoreFigures, TaskStore } from "./store.ts";
-import type { NewTask } from "./task.ts";
+import type { AnswerResult, ClaimedTask, CreateResult, StoreFigures, TaskStore } from "./store.ts";
+import type { Answer, NewTask } from "./task.ts";
 import { isLive } from "./task.ts";
 import { objectionTo } from "./rehearse.ts";
 import { deliverable, pageOf } from "./task-page.ts";
@@ -135,7 +135,7 @@ export class TaskRuntime {
     const what = `The task of "${tool}"`;
     const creation = await this.shares.write(owned.principal, bytes, what, () => {
       // If the worker here has room, it runs the task at once, without claiming it from the store.
-      const place = this.worker?.reserve(tool);
+      const place = this.worker?.reserve(tool, true);
       const claimedBy = place && { worker: place.worker, leaseMs: store.leaseMs };
       return this.#created({ ...task, claimedBy }, place);
     });
@@ -234,7 +234,7 @@ export class TaskRuntime {
     answers: ReadonlyMap<string, Json>,
     from: Sender = {},
   ): Promise<{ readonly accepted: readonly string[] } | undefined> {
-    const { store, sealer, observer } = this.#options;
+    const { sealer, observer } = this.#options;
     const { id, callId, tool, principal = "", questionKeys: keys } = task;
     // In the order that the questions were asked.
     const given = [...keys].flatMap(([wire, asked]) => {
@@ -245,11 +245,31 @@ export class TaskRuntime {
     if (given.length === 0) return { accepted: [] };
     const bytes = bytesOf(given.map(({ value }) => value));
     await this.shares.grow(principal, bytes, `The answer to "${tool}"`);
-    const answered = await store.answer(id, given);
+    const answered = await this.#answer(id, tool, given);
     if (answered !== undefined && answered.accepted.length > 0) {
       observer.answered?.(task, answered.task.updatedAt - task.updatedAt);
     }
     return answered && { accepted: answered.accepted };
+  }
+
+  /** Stores answers. If they wake the task and the worker here has room, it goes on with the task at once. */
+  async #answer(
+    id: string,
+    tool: string,
+    answers: readonly Answer[],
+  ): Promise<AnswerResult | undefined> {
+    const { store } = this.#options;
+    const place = this.worker?.reserve(tool, false);
+    let claimed: ClaimedTask | undefined;
+    try {
+      const by = place && { worker: place.worker, leaseMs: store.leaseMs };
+      const answered = await store.answer(id, answers, by);
+      claimed = answered?.claimed;
+      return answered;
+    } finally {
+      if (claimed === undefined) place?.giveUp();
+      else place?.adopt(claimed);
+    }
   }
 
   /** Cancels a task that is live. Resolves to undefined if there is no such task. */
@@ -283,7 +303,7 @@ export class TaskRuntime {
       if (wait?.kind === "question" && wait.digest !== digest) return "gone";
       const asked = { key, digest: wait === undefined ? digest : (wait.digest ?? "") };
       const sealed = sealAnswer(sealer, callId, value, asked, from);
-      const answered = await store.answer(task.id, [
+      const answered = await this.#answer(task.id, task.tool, [
         wait === undefined
           ? { wire: madeUp(`early-${key}`), value: sealed, early: asked }
           : { wire: wait.wire, value: sealed },

@@ -8,6 +8,7 @@ import type {
   Arrival,
   ClaimRef,
   Finish,
+  Holder,
   LogAppend,
   NewTask,
   Release,
@@ -64,8 +65,15 @@ export interface TaskStore extends Store {
   readonly readParts: (id: string, after: PartPlace) => Promise<PartPage | undefined>;
   /** Lists tasks, newest first, without those that have expired or whose contents are deleted. */
   readonly list: (page: TaskPageRequest) => Promise<readonly TaskRecord[]>;
-  /** Takes in answers. Resolves to undefined when there is no such task. */
-  readonly answer: (id: string, answers: readonly Answer[]) => Promise<AnswerResult | undefined>;
+  /**
+   * Takes in answers. Resolves to undefined when there is no such task. If an answer wakes the task and a worker is named,
+   * that worker holds the task from then on, so it need not be claimed.
+   */
+  readonly answer: (
+    id: string,
+    answers: readonly Answer[],
+    worker?: Holder,
+  ) => Promise<AnswerResult | undefined>;
   /**
    * Cancels a live task, and leaves an ended one unchanged. Resolves to the task afterwards, which can be read for at
    * least `keepMs` milliseconds.
@@ -232,6 +240,8 @@ export interface AnswerResult {
   readonly task: TaskRecord;
   /** The wire keys that this call was the first to answer. */
   readonly accepted: readonly string[];
+  /** The claim of the worker that was named, if it holds the task now. */
+  readonly claimed?: ClaimedTask | undefined;
 }
 
 /** What `requeue` did. */

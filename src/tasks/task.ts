@@ -165,14 +165,15 @@ export interface NewTask {
       }
     | undefined;
   /** The worker that holds the task from the start, and for how long. Undefined: the task is due at once. */
-  readonly claimedBy:
-    | {
-        /** The name of the worker. */
-        readonly worker: string;
-        /** How long it holds the task without renewing, in milliseconds. */
-        readonly leaseMs: number;
-      }
-    | undefined;
+  readonly claimedBy: Holder | undefined;
+}
+
+/** A worker that is to hold a task without claiming it. */
+export interface Holder {
+  /** The name of the worker. */
+  readonly worker: string;
+  /** How long it holds the task without renewing, in milliseconds. */
+  readonly leaseMs: number;
 }
 
 /** An answer on its way to a task. */

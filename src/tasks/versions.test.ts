@@ -97,6 +97,20 @@ describe("R17 P6: a history that another version wrote", () => {
     expect(ran).toEqual(["pay", "send"]);
   });
 
+  test("is left to that worker, when its next answer arrives where it could not be followed", async () => {
+    const id = await parkedBy(replica("2.0.0", reworded("new")), { q: "yes" }, "r");
+    const old = replica("1.0.0", reworded("old"));
+    await alive("2.0.0");
+    await old.start();
+    const other = await old.create("tool");
+    await old.asked(other.id, "q");
+    await old.answer(id, { r: "yes" });
+    await vi.waitFor(() => expect(diverged(old)).toBeGreaterThan(0), patience);
+    const answers = vi.spyOn(store, "answer");
+    await old.answer(other.id, { q: "yes" });
+    expect(answers.mock.calls).toMatchObject([[other.id, [{ wire: "q" }], undefined]]);
+  });
+
   test("fails at once if no worker of another version is alive", async () => {
     const id = await parkedBy(replica("2.0.0", reworded("new")), { q: "yes" }, "r");
     const old = replica("1.0.0", reworded("old"));

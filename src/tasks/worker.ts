@@ -39,7 +39,7 @@ const standBackMs = { lag: 250, for: 60_000 };
 /** How long a draining worker waits for the store. */
 const drainMarginMs = 2_000;
 
-/** A place in a worker, for a task that is created already claimed by it. */
+/** A place in a worker, for a task that it gets without claiming it: with its creation, or with an answer. */
 export interface Reservation {
   readonly worker: string;
   readonly adopt: (claimed: ClaimedTask) => void;
@@ -118,11 +118,13 @@ export class Worker {
     return this.isWorking ? this.#options.concurrency - this.#running.size - this.#reserved : 0;
   }
 
-  /** Keeps a place for a task of this tool that is about to be created. Undefined if there is no place. */
-  reserve(tool: string): Reservation | undefined {
+  /** Keeps a place for a task of this tool that is about to be created or answered. Undefined if there is no place. */
+  reserve(tool: string, isNew: boolean): Reservation | undefined {
     // Tasks that have been due for longer come first.
     const isFull = this.#room <= 0 || this.#hasMore;
     if (isFull || this.#programs.get(tool) === undefined) return undefined;
+    // An answered task may be one that another version can follow.
+    if (!isNew && this.#deps.clock.now() < this.#behindUntil) return undefined;
     this.#reserved += 1;
     const mark = this.#mark();
     return {

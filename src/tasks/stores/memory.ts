@@ -89,14 +89,20 @@ export class MemoryStore implements TaskStore {
       .filter((task) => after === undefined || newestFirst(task, after) > 0)
       .slice(0, limit);
 
-  readonly answer: TaskStore["answer"] = async (id, answers) => {
+  readonly answer: TaskStore["answer"] = async (id, answers, worker) => {
     const task = this.#task(id);
     if (task === undefined) return undefined;
     const next = moves.answered(task, answers, this.#now());
     if (next === undefined) return { task, accepted: [] };
     const before = new Set(task.inbox);
-    const accepted = next.inbox.filter((arrived) => !before.has(arrived));
-    return { task: this.#put(next), accepted: accepted.map(({ id: wire }) => wire) };
+    const accepted = next.inbox
+      .filter((arrived) => !before.has(arrived))
+      .map(({ id: wire }) => wire);
+    const held = worker && moves.claimedAnswered(next, worker, this.#now());
+    if (held === undefined) return { task: this.#put(next), accepted };
+    const log = [...(this.#logs.get(id) ?? [])];
+    this.#put(held, "holder's");
+    return { task: held, accepted, claimed: { task: held, log, before: undefined } };
   };
 
   readonly approvals: ApprovalStore = {

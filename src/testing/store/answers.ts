@@ -8,6 +8,7 @@ import {
   external,
   hold,
   keepMs,
+  leaseMs,
   nowOf,
   park,
   question,
@@ -44,6 +45,50 @@ export function describeAnswers(opened: () => OpenedStore): void {
       expect((await claimAll(store)).claimed.map(({ task }) => task.inbox)).toEqual([
         given?.task.inbox,
       ]);
+    });
+
+    test("gives the task that it wakes to the worker that is named, with its log", async () => {
+      const { store, advance } = opened();
+      const ref = await park(store, "a", [question("k"), question("l")]);
+      const before = await read(store, ref);
+      await advance(5);
+      const now = await nowOf(store);
+      const given = await store.answer(ref.id, [answer("k", "sealed")], { worker: "v", leaseMs });
+      expect(given?.accepted).toEqual(["k"]);
+      expect(given?.task).toMatchObject({
+        worker: "v",
+        claimedAt: now,
+        dueAt: now + leaseMs,
+        epoch: before.epoch + 1,
+        fruitless: before.fruitless + 1,
+        revision: before.revision + 1,
+        inbox: [{ id: "k", value: "sealed" }],
+      });
+      expect(given?.claimed).toEqual({
+        task: given?.task,
+        log: await store.readLog(ref.id),
+        before: undefined,
+      });
+      expect(await read(store, ref)).toEqual(given?.task);
+      expect((await claimAll(store)).claimed).toEqual([]);
+      const held = { id: ref.id, epoch: before.epoch + 1 };
+      expect(await store.park(held, waiting([question("l")], ["k"]))).toBe(true);
+    });
+
+    test("gives a task to no worker if another one holds it, or if nothing is accepted", async () => {
+      const { store } = opened();
+      const parked = await park(store, "a", [question("k")]);
+      const held = await hold(store, "b");
+      await store.publish(held, waiting([question("k")]));
+      const by = { worker: "v", leaseMs };
+      const [late, other] = [
+        await store.answer(parked.id, [answer("x")], by),
+        await store.answer(held.id, [answer("k")], by),
+      ];
+      expect([late?.accepted, other?.accepted]).toEqual([[], ["k"]]);
+      expect([late?.claimed, other?.claimed]).toEqual([undefined, undefined]);
+      expect([late?.task.worker, other?.task.worker]).toEqual([undefined, "w"]);
+      expect(await read(store, held)).toMatchObject({ epoch: held.epoch, fruitless: 1 });
     });
 
     test("counts if it is the first; a second is not accepted and changes nothing", async () => {

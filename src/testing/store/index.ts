@@ -49,6 +49,7 @@ export type {
   ClaimRef,
   Finish,
   LogAppend,
+  Holder,
   NewTask,
   Release,
   Requeue,

@@ -113,12 +113,13 @@ const answer = fc
       }),
       { maxLength: 3, selector: (one) => one.wire },
     ),
+    by: optional(fc.record({ worker, leaseMs: span })),
   })
   .map(
     (given): Operation =>
       async () =>
       (store) =>
-        store.answer(given.id, given.answers),
+        store.answer(given.id, given.answers, given.by),
   );
 
 const decide = fc

@@ -234,8 +234,7 @@ export function describeRaces(opened: () => OpenedStore): void {
       const steps: readonly (() => Promise<unknown>)[] = [
         () => store.publish({ id, epoch }, waiting([question("k")])),
         () => store.park({ id, epoch }, waiting([question("k"), question("l")])),
-        () => store.answer(id, [answer("k")]),
-        () => claimAll(store),
+        () => store.answer(id, [answer("k")], { worker: "w", leaseMs }),
         () =>
           store.finish(
             { id, epoch: epoch + 1 },

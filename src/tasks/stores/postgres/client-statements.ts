@@ -114,11 +114,13 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     listOwn: list("task.principal = $1"),
     listAll: list("$1::text is null"),
 
-    // Safe: locked first, always in the same order, so that two groups cannot wait for one another.
+    // Safe: locked first, always in the same order, so that two groups cannot wait for one another. The log is as old as
+    // the start of the statement, as with `claim`.
     answer: `
-    with ${members("id text, answers jsonb")},
+    with ${members("id text, answers jsonb, claimer text, lease_ms bigint")},
     task as materialized (
-      select task.*, given.n, given.answers
+      select task.*, given.n, given.answers, given.lease_ms,
+        case when task.worker is null then given.claimer end as claimer
       from given join ${schema}.tasks as task on task.id = given.id
       order by task.id
       for update of task
@@ -192,15 +194,25 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
         wait_since = case when ${wasLastWait} then null else task.wait_since end,
         asked = task.asked || coalesce(task.early, '{}'),
         inbox = task.inbox || task.arrived,
-        due_at = case when task.worker is null then ${now} else task.due_at end
+        due_at = case when task.claimer is not null then ${now} + task.lease_ms
+          when task.worker is null then ${now} else task.due_at end,
+        worker = coalesce(task.claimer, task.worker),
+        claimed_at = case when task.claimer is null then task.claimed_at else ${now} end,
+        epoch = task.epoch + case when task.claimer is null then 0 else 1 end,
+        fruitless = task.fruitless + case when task.claimer is null then 0 else 1 end,
+        retried = case when task.claimer is null then task.retried else task.fruitless > 0 end
       from ready as task
       where target.id = task.id and task.arrived is not null
-      returning target.*, task.n, task.wires
+      returning target.*, task.n, task.wires, task.claimer is not null as is_claimed
     )
-    select answered.n, ${record("answered")}, ${now} as now, answered.wires as accepted
+    select answered.n, ${record("answered")}, ${now} as now, answered.wires as accepted,
+      case when answered.is_claimed then (
+        select coalesce(json_agg(entry.record order by entry.seq), '[]')
+        from ${schema}.log as entry where entry.task_id = answered.id
+      ) end as log
     from answered
     union all
-    select task.n, ${record("task")}, ${now}, '[]'
+    select task.n, ${record("task")}, ${now}, '[]', null
     from task
     where not exists (select from answered where answered.n = task.n)`,
 

@@ -98,7 +98,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["forget", "100, 86400000", ["tasks_expiry", "tasks_pkey"]],
     ["listOwn", "'principal-7', 5000000000000, '', 50", ["tasks_own"]],
     ["listAll", "null, 5000000000000, '', 50", ["tasks_all"]],
-    ["answer", group({ answers: [] }), ["tasks_pkey"]],
+    ["answer", group({ answers: [], claimer: "w", lease_ms: 1 }), ["log_pkey", "tasks_pkey"]],
     ["park", group({ epoch: 1, waits: [], asked: {}, taken: [] }), ["tasks_pkey"]],
     [
       "append",

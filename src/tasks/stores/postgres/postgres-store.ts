@@ -179,17 +179,24 @@ export class PostgresStore implements TaskStore {
     return rows.map(recordOf);
   };
 
-  readonly answer: TaskStore["answer"] = async (id, answers) => {
+  readonly answer: TaskStore["answer"] = async (id, answers, by) => {
     if (!isStorable(id)) return undefined;
     // Wire keys come from clients. A key that Postgres cannot keep was never asked.
     const possible = answers.filter(({ wire }) => isStorable(wire));
-    type Row = CurrentRow & { accepted: JsonColumn<readonly string[]> };
-    const [row] = await this.#grouped<Row>("answer", { id, answers: possible });
+    type Log = JsonColumn<readonly Sealed[]> | null;
+    type Row = CurrentRow & { accepted: JsonColumn<readonly string[]>; log: Log };
+    const claimer = by && { claimer: storable(by.worker), lease_ms: whole(by.leaseMs) };
+    const [row] = await this.#grouped<Row>("answer", { id, answers: possible, ...claimer });
     if (row === undefined) return undefined;
+    const { log } = row;
     const accepted = parsed(row.accepted);
     const task = asOf(recordOf(row), Number(row.now));
-    if (accepted.length > 0) this.#hints.changed([id], { isDue: task.worker === undefined, task });
-    return { task, accepted };
+    if (accepted.length > 0) {
+      const isDue = task.worker === undefined;
+      this.#hints.changed([id], { isDue, isNews: log === null, task });
+    }
+    if (log === null) return { task, accepted };
+    return { task, accepted, claimed: await this.#claimed(task, parsed(log), undefined) };
   };
 
   readonly approvals: ApprovalStore = {
@@ -251,19 +258,19 @@ export class PostgresStore implements TaskStore {
     const [{ now, next_due_at: nextDueAt } = { now: 0, next_due_at: null }] = rows;
     const claimed = rows
       .filter(({ id }) => id !== null)
-      .map(async (row): Promise<ClaimedTask> => {
-        const task = recordOf(row);
-        const log = parsed(row.log);
-        // The previous worker may have added to it after this statement began. Now that the task is claimed, it cannot.
-        const isWhole = log.length === task.logLength;
-        return {
-          task,
-          log: isWhole ? log : await this.readLog(task.id),
-          before: row.before ?? undefined,
-        };
-      });
+      .map((row) => this.#claimed(recordOf(row), parsed(row.log), row.before ?? undefined));
     return { claimed: await Promise.all(claimed), nextDueAt: wide(nextDueAt), now: Number(now) };
   };
+
+  async #claimed(
+    task: TaskRecord,
+    log: readonly Sealed[],
+    before: string | undefined,
+  ): Promise<ClaimedTask> {
+    // The previous worker may have added to it after this statement began. Now that the task is claimed, it cannot.
+    const isWhole = log.length === task.logLength;
+    return { task, log: isWhole ? log : await this.readLog(task.id), before };
+  }
 
   readonly renew: TaskStore["renew"] = async (worker, refs, leaseMs): Promise<RenewalResult> => {
     type Inbox = JsonColumn<readonly Arrival[]>;

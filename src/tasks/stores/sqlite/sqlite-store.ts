@@ -130,16 +130,21 @@ export class SqliteStore implements TaskStore {
   readonly revisions: TaskStore["revisions"] = (ids, principal) =>
     this.#read(({ tasks }) => tasks.revisions(ids, principal, this.#now()));
 
-  readonly answer: TaskStore["answer"] = (id, answers) =>
+  readonly answer: TaskStore["answer"] = (id, answers, worker) =>
     this.#write(({ tasks }, changed) => {
       const task = this.#asOfNow(tasks.byId(id));
       if (task === undefined) return undefined;
       const next = moves.answered(task, answers, this.#now());
       if (next === undefined) return { task, accepted: [] };
       const before = new Set(task.inbox);
-      const accepted = next.inbox.filter((arrived) => !before.has(arrived));
-      tasks.update(changed(next));
-      return { task: next, accepted: accepted.map(({ id: wire }) => wire) };
+      const accepted = next.inbox
+        .filter((arrived) => !before.has(arrived))
+        .map(({ id: wire }) => wire);
+      const held = worker && moves.claimedAnswered(next, worker, this.#now());
+      tasks.update(changed(held ?? next, held === undefined));
+      if (held === undefined) return { task: next, accepted };
+      const claimed = { task: held, log: tasks.log(id), before: undefined };
+      return { task: held, accepted, claimed };
     });
 
   readonly approvals: ApprovalStore = {
