@@ -1,4 +1,5 @@
-// The tools of the mcpkit tutorial: one question, two questions, roots, and rounds followed by a task.
+// The tools of the mcpkit tutorial: one question, two questions, the model, the roots, several kinds at once, and rounds
+// followed by a task.
 
 import type { App } from "mcp-parley";
 import { z } from "zod";
@@ -9,6 +10,31 @@ export const greet = (app: App) =>
   app.tool("test_tool_with_elicitation", { description: "Greets by name" }, async (ctx) => {
     const { name } = await ctx.ask("user_name", "What is your name?", Name);
     return `Hello, ${name}!`;
+  });
+
+/** Asks for a confirmation. Its answer counts only with the state of the round that asked. */
+export const confirm = (app: App) =>
+  app.tool("confirm", { description: "Asks for a confirmation" }, async (ctx) => {
+    const { ok } = await ctx.ask("confirm", "Please confirm", z.object({ ok: z.boolean() }));
+    return ok ? "Confirmed." : "Not confirmed.";
+  });
+
+/** Asks the person, the model and the client in one round. */
+export const gather = (app: App) =>
+  app.tool("gather", { description: "Asks three kinds at once" }, async (ctx) => {
+    const [{ name }, greeting, roots] = await Promise.all([
+      ctx.ask("user_name", "What is your name?", Name),
+      ctx.sample("greeting", "Generate a greeting"),
+      ctx.roots("client_roots"),
+    ]);
+    return [name, greeting.text, ...roots.map(({ uri }) => uri)].join("; ");
+  });
+
+/** Asks the client's model. */
+export const capital = (app: App) =>
+  app.tool("capital", { description: "Asks the model for a capital" }, async (ctx) => {
+    const { text } = await ctx.sample("capital_question", "What is the capital of France?");
+    return text;
   });
 
 /** Two questions one after the other. The last round has both answers. */

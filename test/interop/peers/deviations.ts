@@ -122,6 +122,19 @@ export const deviations: readonly Deviation[] = [
     report:
       "Tools and prompts can return an `InputRequiredResult`, resources cannot: `ResourceHandler` returns the concrete `ResourceResult`. The specification lists `resources/read` among the requests that may take several rounds. Please let resource handlers return a sealed `ResourceResponse`, as prompts do, and give `ResourceContext` `RequestInput` and `InputResponse`.",
   },
+  {
+    peer: "mcpkit",
+    direction: "connect",
+    capabilities: ["tutorial-progress"],
+    title: "The progress of an mcpkit server does not reach a client of 2026-07-28",
+    rule: "None: a server need not report progress. But section 5 of its tutorial says that `core.EmitProgress` sends it to a client that sent a token.",
+    instead:
+      "The call ends with its result, and no `notifications/progress` is sent. `core.EmitContent` sends nothing either. `ctx.Notify` does, which the row “progress” uses.",
+    reproduction:
+      'call a tool that calls `core.EmitProgress(ctx, ctx.ProgressToken(), 47, 100, "")` on 2026-07-28, with a `progressToken` and `Accept: application/json, text/event-stream`. The response is JSON with the result.',
+    report:
+      "On the stateless wire, `core.EmitProgress`, `core.EmitContent` and the other functions that go through `core.Notify` send nothing: `core.Notify` looks for a session in the context, and there is none. `BaseContext.Notify` falls back to the function that `WithStatelessNotifyFunc` has set. Please let `core.Notify` do the same, so that the tools of the tutorial report their progress on both wires.",
+  },
   ...rmcpDeviations,
   ...nevaDeviations,
 ];

@@ -8,16 +8,19 @@ const kinds: Readonly<Record<string, string>> = {
   elicitationId: "elicitation",
   "mcp-session-id": "session",
   progressToken: "progress",
+  token: "progress",
+  "io.modelcontextprotocol/subscriptionId": "subscription",
   "io.github.mcp-parley/idempotencyKey": "key",
   createdAt: "time",
   lastUpdatedAt: "time",
 };
 
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const ticket = /(?<=[?&]state=)[^&"]+/;
 const here = /\b127\.0\.0\.1:\d+/g;
 
 /** The length of the shortest value that is hidden. */
-const shortest = 12;
+const shortest = 10;
 
 export class Hidden {
   readonly #names = new Map<string, string>();
@@ -28,7 +31,7 @@ export class Hidden {
     this.#learn(message);
     return this.#replaced(message, (text) => {
       let hidden = text.replace(here, "127.0.0.1");
-      for (const [value, name] of this.#names) hidden = hidden.replaceAll(value, name);
+      for (const [value, name] of this.#longestFirst()) hidden = hidden.replaceAll(value, name);
       return hidden;
     });
   }
@@ -43,22 +46,33 @@ export class Hidden {
     });
   }
 
+  /** A value may contain another one. */
+  #longestFirst(): [value: string, name: string][] {
+    return [...this.#names].toSorted(([one], [other]) => other.length - one.length);
+  }
+
   #learn(message: unknown): void {
     if (typeof message !== "object" || message === null) return;
     for (const [member, value] of Object.entries(message)) {
-      const kind = kinds[member];
-      if (kind !== undefined && typeof value === "string") this.#name(kind, value);
-      else if (member === "url" && typeof value === "string") {
-        const [found] = ticket.exec(value) ?? [];
-        if (found !== undefined) this.#name("ticket", found);
-      } else {
-        // Some servers make up the keys of their questions.
-        if (member === "inputRequests") {
-          for (const key of Object.keys(Object(value))) this.#name("question", key, 40);
-        }
-        this.#learn(value);
+      if (typeof value === "string") {
+        this.#learnText(member, value);
+        continue;
       }
+      // Some servers make up the keys of their questions.
+      if (member === "inputRequests") {
+        for (const key of Object.keys(Object(value))) this.#name("question", key, 40);
+      }
+      this.#learn(value);
     }
+  }
+
+  #learnText(member: string, value: string): void {
+    const kind = kinds[member];
+    const [found] = (member === "url" && ticket.exec(value)) || [];
+    if (kind !== undefined) this.#name(kind, value);
+    // Some servers make up the ids of their requests.
+    else if (member === "id" && uuid.test(value)) this.#name("id", value);
+    else if (found !== undefined) this.#name("ticket", found);
   }
 
   #name(kind: string, value: string, atLeast = shortest): void {
@@ -82,15 +96,17 @@ export class Hidden {
     return Object.fromEntries(
       Object.entries(message).map(([name, value]) => [
         name.length < shortest ? name : replace(name),
-        isOver && name === "ttlMs" ? wholeHours(value) : this.#replacedIn(value, replace),
+        isOver && name === "ttlMs" ? rounded(value) : this.#replacedIn(value, replace),
       ]),
     );
   }
 }
 
 /** A task that has ended is kept for some time after its end, so its time to live has the time that it took. */
-const wholeHours = (ttlMs: unknown) =>
-  typeof ttlMs === "number" ? ttlMs - (ttlMs % 3_600_000) : ttlMs;
+function rounded(ttlMs: unknown): unknown {
+  if (typeof ttlMs !== "number") return ttlMs;
+  return ttlMs - (ttlMs % (ttlMs < 3_600_000 ? 60_000 : 3_600_000));
+}
 const ends = new Set<unknown>(["completed", "cancelled", "failed"]);
 
 /** Every time is kept as this one, because a client may want to read it. */

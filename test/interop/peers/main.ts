@@ -3,29 +3,37 @@
 // Installs peers, runs every errand with them in both directions, keeps the transcripts and writes the table of
 // docs/interop.md.
 
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { isDeepStrictEqual } from "node:util";
 import process from "node:process";
-import { ourServer, withConnect, withOfficial } from "./our-side.ts";
-import { isInstalled, peers, printed, started } from "./peers.ts";
+import { Keeper } from "./keep.ts";
+import { withConnect, withOfficial } from "./our-side.ts";
+import { peers, skippedAs } from "./peers.ts";
 import type { Peer } from "./peers.ts";
+import { printed, started } from "./programs.ts";
+import type { Command } from "./programs.ts";
 import { ofWithTasks, toParley, toPeer } from "./peer-errands.ts";
-import type { Errand, Job, Outcome } from "./peer-errands.ts";
+import type { Errand, Outcome } from "./peer-errands.ts";
 import { record } from "./recorder.ts";
 import { writeTable } from "./table.ts";
 import { tidyWith } from "./tidy.ts";
-import { fileOf, lenientOf, written } from "./transcript.ts";
-import type { Direction, Passed, Transcript, Verdict } from "./transcript.ts";
+import { lenientOf } from "./transcript.ts";
+import type { Direction, Transcript, Verdict } from "./transcript.ts";
+import { isOfTutorial, serverFor } from "./tutorial.ts";
+import { spoken, verdictOf } from "./verdict.ts";
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+interface Session {
+  readonly peer: Peer;
+  readonly keeper: Keeper;
 }
 
 type Run = (url: string, errand: Errand) => Promise<Outcome>;
 
 /** Does one errand through a recorder, and keeps what passed. */
 async function kept(
-  peer: Peer,
+  { peer, keeper }: Session,
   direction: Direction,
   capability: string,
   server: string,
@@ -39,11 +47,9 @@ async function kept(
   const outcome = await run(recorder.url, job.errand);
   await recorder.close();
   const verdict = verdictOf(peer, direction, job, outcome, recorder.passed);
-  say(`${verdict}: ${direction} ${keptAs}`);
-  if (verdict === "fails") say(`  ${JSON.stringify(outcome)}`);
   const { passed, told } = tidyWith(recorder.passed, outcome);
   const transcript: Transcript = {
-    notice: `Made by "npm run interop -- ${peer.name}" with ${peer.name} ${peer.version}. Do not edit it.`,
+    notice: `Made by "npm run interop -- ${peer.name}" with ${peer.name} ${peer.version}${peer.built ?? ""}. Do not edit it.`,
     peer: peer.name,
     version: peer.version,
     direction,
@@ -53,46 +59,22 @@ async function kept(
     verdict,
     passed,
   };
-  writeFileSync(fileOf(transcript), written(transcript));
+  say(`${verdict}, ${keeper.keep(transcript)}: ${direction} ${keptAs}`);
+  if (verdict === "fails") say(`  ${JSON.stringify(outcome)}`);
   return verdict;
 }
 
 /** Lets their client do an errand with our server. If a task cannot be followed, the server tries to be lenient. */
-async function toOurs(peer: Peer, capability: string, lenientTaskRouting = false): Promise<void> {
-  const app = ourServer({ lenientTaskRouting });
+async function toOurs(session: Session, capability: string, isLenient = false): Promise<void> {
+  const name = isLenient ? lenientOf(capability) : capability;
+  const app = serverFor(name);
   const { url } = await app.listen(0);
   const run: Run = async (place, errand) =>
-    JSON.parse(await printed(programs(peer, errand).client, place, JSON.stringify(errand)));
-  const name = lenientTaskRouting ? lenientOf(capability) : capability;
-  const verdict = await kept(peer, "to-parley", capability, url, run, name);
+    JSON.parse(await printed(programs(session.peer, errand).client, place, JSON.stringify(errand)));
+  const verdict = await kept(session, "to-parley", capability, url, run, name);
   await app.close();
   const isTask = toParley[capability]?.errand.task !== undefined;
-  if (verdict === "fails" && isTask && !lenientTaskRouting) await toOurs(peer, capability, true);
-}
-
-/** A peer that speaks one version gets every errand without one, so that both sides have to find it. */
-function spoken({ speaks }: Peer, { errand, ends }: Job): Job {
-  const { era, ...open } = errand;
-  return { errand: speaks === undefined || speaks === era ? errand : open, ends };
-}
-
-function verdictOf(
-  { hasTasks }: Peer,
-  direction: Direction,
-  { errand, ends }: Job,
-  outcome: Outcome,
-  passed: readonly Passed[],
-): Verdict {
-  const isPassed = (text: string) => passed.some((one) => JSON.stringify(one).includes(text));
-  if (isDeepStrictEqual(outcome, ends)) {
-    if (errand.task === undefined) return errand.era === undefined ? "earlier" : "works";
-    if (!isPassed('"resultType":"task"')) return "in the request";
-    const isMissed = errand.task === "listen" && !isPassed('"method":"notifications/tasks"');
-    return isMissed ? "polled" : "works";
-  }
-  if (outcome.absent === "push") return "no push";
-  const can = direction === "to-parley" ? hasTasks.client : hasTasks.server;
-  return errand.task !== undefined && !can ? "no tasks" : "fails";
+  if (verdict === "fails" && isTask && !isLenient) await toOurs(session, capability, true);
 }
 
 /** The programs of a peer that speak the version of the errand. */
@@ -101,45 +83,43 @@ const programs = (peer: Peer, { era }: Errand) =>
 
 async function interop(peer: Peer): Promise<void> {
   peer.install();
-  const folder = new URL(".", fileOf({ peer: peer.name, direction: "connect", capability: "" }));
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const capability of Object.keys(toParley)) await toOurs(peer, capability);
+  const session = { peer, keeper: new Keeper(peer.name) };
+  const isRun = (capability: string) => peer.tutorial !== undefined || !isOfTutorial(capability);
+  for (const capability of Object.keys(toParley).filter(isRun)) await toOurs(session, capability);
   const clients = [
-    ["connect", withConnect, Object.keys(toPeer)],
-    ["with-tasks", withOfficial, ofWithTasks],
+    ["connect", withConnect, Object.keys(toPeer).filter(isRun)],
+    ["with-tasks", withOfficial, ofWithTasks.filter(isRun)],
   ] as const;
   for (const [direction, run, capabilities] of clients) {
-    for (const programsOfEra of new Set([peer, peer.legacy ?? peer])) {
-      const server = await started(programsOfEra.server);
-      for (const capability of capabilities) {
-        const errand = toPeer[capability]?.errand;
-        if (errand === undefined || programs(peer, errand) !== programsOfEra) continue;
-        await kept(peer, direction, capability, server.url, run);
+    for (const program of new Set(capabilities.map((name) => serverOf(peer, name)))) {
+      const server = await started(program);
+      for (const name of capabilities) {
+        if (serverOf(peer, name) === program) await kept(session, direction, name, server.url, run);
       }
       server.stop();
     }
   }
+  session.keeper.removeOthers();
 }
 
-/** Peers whose transcripts were made with programs that are not in this repository. */
-const elsewhere = ["mcpkit"];
+/** The server of a peer that an errand of ours goes to. */
+function serverOf(peer: Peer, capability: string): Command {
+  if (isOfTutorial(capability)) return peer.tutorial ?? peer.server;
+  return programs(peer, toPeer[capability]?.errand ?? {}).server;
+}
 
 const names = process.argv.slice(2);
-const known = [...peers.map(({ name }) => name), ...elsewhere];
-const unknown = names.filter((name) => !known.includes(name));
-if (unknown.length > 0) {
-  process.stderr.write(`There is no peer "${unknown[0]}". The peers are: ${known.join(", ")}.\n`);
+const unknown = names.find((name) => peers.every((peer) => peer.name !== name));
+if (unknown !== undefined) {
+  const known = peers.map(({ name }) => name).join(", ");
+  process.stderr.write(`There is no peer "${unknown}". The peers are: ${known}.\n`);
   process.exit(2);
-}
-for (const name of elsewhere) {
-  if (names.length > 0 && !names.includes(name)) continue;
-  say(`${name} is skipped, because its programs are not in this repository.`);
 }
 for (const peer of peers) {
   if (names.length > 0 && !names.includes(peer.name)) continue;
-  if (!isInstalled(peer.toolchain)) {
-    say(`${peer.name} is skipped, because "${peer.toolchain[0]}" is not installed.`);
+  const skipped = skippedAs(peer);
+  if (skipped !== undefined) {
+    say(skipped);
     continue;
   }
   say(`${peer.name} ${peer.version}`);

@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { inputRequired, memoryStore } from "mcp-parley";
 import type { App } from "mcp-parley";
 import { connect, withTasks } from "mcp-parley/client";
-import type { Connection } from "mcp-parley/client";
+import type { Connection, Part } from "mcp-parley/client";
 import { z } from "zod";
 import { addTasks } from "../../conformance/tasks.ts";
 import { errands, keys } from "../errands.ts";
@@ -31,8 +31,30 @@ export function ourServer({ lenientTaskRouting = false } = {}): App {
     ctx.progress(2, 2);
     return "counted";
   });
+  app.tool("write", { description: "Streams a text, which it begins twice" }, async (ctx) => {
+    let attempts = 0;
+    return ctx.stream(
+      "letter",
+      async function* () {
+        attempts += 1;
+        // A part ends with its turn of the event loop.
+        for (const piece of ["Dear", " ", attempts === 1 ? "Eve" : "Ada"]) {
+          yield piece;
+          await nextTurn();
+        }
+        if (attempts === 1) throw new Error("The wrong name.");
+      },
+      { retries: 1, backoffMs: 1 },
+    );
+  });
+  app.tool("announce", { description: "Streams a line" }, async (ctx) => {
+    await ctx.emit("news", "Hear, hear");
+    return "Hear, hear";
+  });
   return app;
 }
+
+const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 const roots = [{ uri: "file:///home/ada", name: "home" }];
 
@@ -49,7 +71,7 @@ export async function withConnect(url: string, errand: Errand): Promise<Outcome>
       name: "interop",
       version: "1.0.0",
       era: errand.era,
-      streams: false,
+      streams: errand.stream === true,
       tasks: errand.task !== undefined,
       roots,
       elicit: ({ message }) => {
@@ -75,15 +97,18 @@ async function done(server: Connection, errand: Errand): Promise<Outcome> {
   if (resource !== undefined) return { text: texts((await server.read(resource)).contents) };
   const call = server.start(tool ?? "", args);
   let progress = 0;
+  let streamed: string | undefined;
   for await (const event of call) {
     if (event.type === "progress") progress = event.done ?? 0;
+    if (event.type === "part") streamed = event.soFar.text;
     if (event.type === "task" && errand.task === "cancel") await call.cancel();
   }
   const { text, isError } = await call.result();
   return {
     text,
     ...(isError === true && { isError }),
-    ...(errand.progress === true && { progress }),
+    ...(errand.progress !== undefined && { progress }),
+    ...(streamed !== undefined && { streamed }),
   };
 }
 
@@ -105,7 +130,10 @@ export async function withOfficial(url: string, errand: Errand): Promise<Outcome
       completion(params.messages),
     );
     client.setRequestHandler("roots/list", async () => ({ roots }));
-    await client.connect(withTasks(new StreamableHTTPClientTransport(new URL(url))));
+    let streamed: string | undefined;
+    const onPart = (part: Part) => void (streamed = part.soFar.text);
+    const transport = new StreamableHTTPClientTransport(new URL(url));
+    await client.connect(withTasks(transport, errand.stream === true ? { onPart } : {}));
     try {
       const result = await client.callTool({
         name: errand.tool ?? "",
@@ -114,6 +142,7 @@ export async function withOfficial(url: string, errand: Errand): Promise<Outcome
       return {
         text: texts(Array.isArray(result.content) ? result.content : []),
         ...(result.isError === true && { isError: true }),
+        ...(streamed !== undefined && { streamed }),
       };
     } finally {
       await client.close();

@@ -1,5 +1,7 @@
 // What a client does with a server of another project, in either direction, and how each call has to end.
 
+import { tutorialToParley, tutorialToPeer } from "./tutorial-errands.ts";
+
 export interface Answer {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: Readonly<Record<string, string | number | boolean>>;
@@ -15,10 +17,14 @@ export interface Errand {
   readonly arguments?: Readonly<Record<string, string | number>>;
   /** By the wording of the question, because a 2025-11-25 client does not learn the keys. */
   readonly answers?: Readonly<Record<string, Answer>>;
-  /** Asks for progress. */
-  readonly progress?: boolean;
+  /** Asks for progress, and waits until this much was reported. */
+  readonly progress?: number;
+  /** Asks for the parts of what the call streams, if the client can read the notifications of an extension. */
+  readonly stream?: boolean;
   /** Follows the task to its end, subscribes to it as well, or cancels it once it exists. */
   readonly task?: "follow" | "listen" | "cancel";
+  /** What the client does wrong: it declares nothing, answers under another key first, or changes the state. */
+  readonly slip?: "no capabilities" | "wrong key" | "altered state";
 }
 
 export interface Outcome {
@@ -26,6 +32,8 @@ export interface Outcome {
   readonly isError?: boolean;
   /** The last that was reported. */
   readonly progress?: number;
+  /** The text that the parts make, if the client could ask for parts. */
+  readonly streamed?: string;
   /** What the peer's SDK has no API for, so that nothing was sent. */
   readonly absent?: string;
   readonly error?: { readonly code?: number | string; readonly message: string };
@@ -92,8 +100,12 @@ const common = {
   prompt: { errand: { ...modern, ...letter }, ends: { text: "Write a stern letter to Byron." } },
   resource: { errand: { ...modern, ...today }, ends: { text: "a good day" } },
   progress: {
-    errand: { ...modern, tool: "count", progress: true },
+    errand: { ...modern, tool: "count", progress: 2 },
     ends: { text: "counted", progress: 2 },
+  },
+  stream: {
+    errand: { ...modern, tool: "write", stream: true },
+    ends: { text: "Dear Ada", streamed: "Dear Ada" },
   },
   task: { errand: { ...modern, ...compute, task: "follow" }, ends: { text: "pi took 0.02 s" } },
   "task-asks": { errand: { ...modern, ...erase, task: "follow" }, ends: erased },
@@ -107,6 +119,10 @@ const common = {
     ends: { text: "cancelled" },
   },
   "legacy-plain": { errand: { ...legacy, ...greet }, ends: hello },
+  "legacy-stream": {
+    errand: { ...legacy, tool: "write", stream: true },
+    ends: { text: "Dear Ada", streamed: "Dear Ada" },
+  },
   "legacy-form": { errand: { ...legacy, ...name }, ends: hello },
   "legacy-url": { errand: { ...legacy, ...signIn }, ends: { text: "signed in" } },
 } satisfies Record<string, Job>;
@@ -123,8 +139,13 @@ export const toParley: Readonly<Record<string, Job>> = {
     errand: { ...modern, ...wizard },
     ends: { text: "Ada is 36; last asked for the age" },
   },
+  "stream-line": {
+    errand: { ...modern, tool: "announce", progress: 0.000001 },
+    ends: { text: "Hear, hear", progress: 0.000001 },
+  },
   "state-only": { errand: { ...modern, tool: "import_rows" }, ends: { text: "imported" } },
   "legacy-rounds": { errand: { ...legacy, ...trip }, ends: tripEnds },
+  ...tutorialToParley,
 };
 
 /** What our client does with their server. */
@@ -136,7 +157,19 @@ export const toPeer: Readonly<Record<string, Job>> = {
   },
   rounds: { errand: { ...modern, ...wizard }, ends: { text: "Ada is 36" } },
   "legacy-rounds": { errand: { ...legacy, ...wizard }, ends: { text: "Ada is 36" } },
+  ...tutorialToPeer,
 };
 
 /** The jobs that the official client does as well, with `withTasks`. */
-export const ofWithTasks = ["plain", "form", "rounds", "task", "task-asks", "task-after-round"];
+export const ofWithTasks = [
+  "plain",
+  "form",
+  "rounds",
+  "stream",
+  "task",
+  "task-asks",
+  "task-after-round",
+  ...Object.entries<Job>(tutorialToPeer).flatMap(([capability, { errand }]) =>
+    errand.progress === undefined ? [capability] : [],
+  ),
+];

@@ -1,11 +1,13 @@
 // The peers: what each needs, how it is installed at its version into a folder of its own, and how its programs start.
 
-import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { works } from "./programs.ts";
+import type { Command } from "./programs.ts";
 
 export interface Peer {
   readonly name: string;
@@ -14,17 +16,24 @@ export interface Peer {
   readonly hasTasks: { readonly client: boolean; readonly server: boolean };
   /** The only version of the protocol that it speaks, if it does not speak all that Parley speaks. */
   readonly speaks?: "2025-11-25";
-  /** The program without which it cannot be installed, and how to ask for its version. */
-  readonly toolchain: Command;
+  /** Why it cannot be installed here, as the end of a sentence. */
+  readonly missing: () => string | undefined;
   /** Installs it and builds its programs. Does nothing if that has been done. */
   readonly install: () => void;
   readonly client: Command;
   readonly server: Command;
   /** Its programs for 2025-11-25, if one build does not speak both versions. */
   readonly legacy?: { readonly client: Command; readonly server: Command };
+  /** The server of its own tutorial. */
+  readonly tutorial?: Command;
+  /** What its programs were built from, if that is not its package alone. */
+  readonly built?: string;
 }
 
-type Command = readonly [string, ...string[]];
+/** The program without which a peer cannot be installed, and arguments with which it ends well. */
+const needs = (toolchain: Command) => ({
+  missing: () => (works(toolchain) ? undefined : `"${toolchain[0]}" is not installed`),
+});
 
 /** Outside the repository, so that nothing of a peer becomes a dependency. */
 const cache = process.env["PARLEY_INTEROP_CACHE"] ?? join(tmpdir(), "parley-interop");
@@ -49,7 +58,7 @@ function goPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Peer
     name,
     version,
     hasTasks,
-    toolchain: ["go", "version"],
+    ...needs(["go", "version"]),
     install: () => {
       const source = copied(name, prefix);
       for (const program of ["client", "server"]) {
@@ -62,7 +71,7 @@ function goPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Peer
 }
 
 /** The version of Python that makes the environment. Set PARLEY_PYTHON if "python3" is older than 3.11. */
-const python = process.env["PARLEY_PYTHON"] ?? "python3";
+const python = () => process.env["PARLEY_PYTHON"] ?? "python3";
 
 function pythonPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Peer {
   const prefix = join(cache, `${name}-${version}`);
@@ -72,10 +81,13 @@ function pythonPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): 
     name,
     version,
     hasTasks,
-    toolchain: [python, "-c", "import sys, venv; assert sys.version_info >= (3, 11)"],
+    missing: () =>
+      works([python(), "-c", "import sys, venv; assert sys.version_info >= (3, 11)"])
+        ? undefined
+        : `"${python()}" is not Python 3.11 or later`,
     install: () => {
       copied(name, prefix);
-      run(prefix, python, "-m", "venv", ".");
+      run(prefix, python(), "-m", "venv", ".");
       run(source, installed, "-m", "pip", "install", "--quiet", "-r", "requirements.txt");
     },
     client: [installed, join(source, "client.py")],
@@ -94,7 +106,7 @@ function javaPeer(name: string, version: string, hasTasks: Peer["hasTasks"]): Pe
     version,
     hasTasks,
     speaks: "2025-11-25",
-    toolchain: ["mvn", "--version"],
+    ...needs(["mvn", "--version"]),
     install: () => {
       const source = copied(name, prefix);
       run(source, "mvn", "-q", "-B", copyJars, `-DoutputDirectory=${jars}`);
@@ -131,7 +143,7 @@ function rustPeer(
     name,
     version,
     hasTasks,
-    toolchain: ["cargo", "--version"],
+    ...needs(["cargo", "--version"]),
     install: () => {
       const source = copied(name, prefix);
       build(source, prefix);
@@ -142,6 +154,27 @@ function rustPeer(
   };
 }
 
+/** The folder with the programs of mcpkit: `client`, `server`, and `tutorial`, the server of its tutorial. */
+const builtMcpkit = () => process.env["PARLEY_INTEROP_MCPKIT"] ?? join(cache, "mcpkit-0.5.2");
+
+/** Its module is not on the Go proxy, so its programs are built elsewhere. */
+const mcpkit: Peer = {
+  name: "mcpkit",
+  version: "0.5.2",
+  hasTasks: { client: true, server: true },
+  built:
+    " (commit a953a7bcb06ceda7a7c96ee09b52b2d4b1d1c89e), built with its servicekit at commit " +
+    "29636823d44bde26c55ab1800590709507822269 instead of 0.1.4, to which a stand-in for WithListener was added, and " +
+    "with its gocurrent at commit 59957f482216cd61940cbbe03a8cee3605e3773b instead of 0.1.2",
+  missing: () =>
+    existsSync(join(builtMcpkit(), "server"))
+      ? undefined
+      : "the Go proxy does not have its module, and PARLEY_INTEROP_MCPKIT names no folder with its programs",
+  install: () => {},
+  ...programsIn(builtMcpkit()),
+  tutorial: [join(builtMcpkit(), "tutorial")],
+};
+
 const none = { client: false, server: false };
 const both = { client: true, server: true };
 
@@ -150,50 +183,13 @@ export const peers: readonly Peer[] = [
   pythonPeer("python-sdk", "2.3.0", none),
   pythonPeer("fastmcp", "4.1.2", both),
   javaPeer("java-sdk", "2.1.0", none),
+  mcpkit,
   rustPeer("rmcp", "3.8.0", both),
   rustPeer("neva", "0.9.0", both, true),
 ];
 
-export function isInstalled([command, ...args]: Command): boolean {
-  try {
-    execFileSync(command, args, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** What a program prints until it ends. */
-export function printed([command, ...args]: Command, ...more: string[]): Promise<string> {
-  const child = spawn(command, [...args, ...more], { stdio: ["ignore", "pipe", "inherit"] });
-  const limit = setTimeout(() => child.kill("SIGKILL"), 120_000);
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => {
-      clearTimeout(limit);
-      if (code === 0) resolve(text);
-      else reject(new Error(`${command} ended with ${code}.`));
-    });
-  });
-}
-
-/** Starts a server and waits for the line that has its URL. */
-export async function started([command, ...args]: Command): Promise<{
-  readonly url: string;
-  readonly stop: () => void;
-}> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = "";
-    child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`${command} ended with ${code}.`)));
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk;
-      const [line] = /^http:\S+$/m.exec(text) ?? [];
-      if (line !== undefined && text.includes(`${line}\n`)) resolve(line);
-    });
-  });
-  return { url, stop: () => void child.kill("SIGKILL") };
+/** What to say of a peer that cannot be run here. */
+export function skippedAs({ name, missing }: Peer): string | undefined {
+  const why = missing();
+  return why === undefined ? undefined : `${name} is skipped, because ${why}.`;
 }

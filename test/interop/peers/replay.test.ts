@@ -1,10 +1,14 @@
 // What peers in other languages said to our side, and what their servers answered, replayed without them. A field, a code
 // or an order that has changed shows here. `npm run interop` makes the transcripts.
 
-import { describe, expect, test } from "vitest";
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, test, vi } from "vitest";
+import { patience } from "../../patience.ts";
+import { everyChange } from "./changed.ts";
 import { deviations, explains } from "./deviations.ts";
 import { withConnect, withOfficial } from "./our-side.ts";
-import { byExchange, replayRequests, replayResponses } from "./replay.ts";
+import { byExchange } from "./exchanges.ts";
+import { replayRequests, replayResponses } from "./replay.ts";
 import { pageAndMade } from "./table.ts";
 import { transcripts } from "./transcript.ts";
 import type { Passed, Transcript } from "./transcript.ts";
@@ -36,53 +40,73 @@ describe("our client asks and ends as it did", () => {
     const run = direction === "connect" ? withConnect : withOfficial;
     expect(await run(peer.url, errand)).toEqual(outcome);
     expect(peer.requests()).toEqual(passed.filter((one) => "request" in one));
+    expect(peer.early()).toEqual([]);
     await peer.close();
   });
 });
 
-// One run of each peer in each direction, and three ways in which the other side could have changed: a field, a status,
-// and the order.
-const changes: readonly ((passed: readonly Passed[]) => Passed[])[] = [
-  (passed) => altered(passed, (text) => text.replace('"text":', '"texts":')),
-  (passed) => altered(passed, (text) => text.replace('"status":200', '"status":201')),
-  (passed) => passed.toReversed(),
-];
+describe("each field, code and place in the order that changed is noticed", () => {
+  const told = [
+    ["go-sdk", "form"],
+    ["go-sdk", "progress"],
+    ["rmcp", "stream"],
+  ] as const;
 
-function altered(passed: readonly Passed[], change: (text: string) => string): Passed[] {
-  return passed.map((one): Passed =>
-    "request" in one ? one : JSON.parse(change(JSON.stringify(one))),
-  );
-}
+  test.each(told)("in what our server answers: %s, %s", async (name, what) => {
+    const run = recorded.find(
+      (one) => isToParley(one) && one.peer === name && one.capability === what,
+    );
+    const passed = run?.passed ?? [];
+    // A server that answers exactly so passes.
+    const same = await replayResponses(passed);
+    expect(byExchange(await replayRequests(same.url, passed))).toEqual(byExchange(passed));
+    await same.close();
+    const changes = everyChange(passed);
+    expect(changes.length).toBeGreaterThan(50);
+    const unnoticed: string[] = [];
+    for (const [where, changed] of changes) {
+      const other = await replayResponses(changed);
+      // What cannot even be read is noticed as well.
+      const seen = await replayRequests(other.url, passed).catch(() => []);
+      await other.close();
+      if (isDeepStrictEqual(byExchange(seen), byExchange(passed))) unnoticed.push(where);
+    }
+    expect(unnoticed).toEqual([]);
+  });
 
-const oneOfEach = recorded.filter(({ capability }) => capability === "form");
+  const oneOfEach = recorded.filter((one) => one.capability === "form" && !isToParley(one));
 
-describe("a run that changed is noticed", () => {
-  test.concurrent.each(oneOfEach.filter(isToParley).map((one) => [...title(one), one] as const))(
-    "%s",
-    async (_, { passed, capability }) => {
-      const app = serverFor(capability);
-      const { url } = await app.listen(0);
-      const seen = byExchange(await replayRequests(url, passed));
-      await app.close();
-      for (const change of changes) expect(seen).not.toEqual(byExchange(change(passed)));
+  test.concurrent.each(oneOfEach.map((one) => [...title(one), one] as const))(
+    "in the outcome of our client: %s",
+    async (_, { passed, direction, errand, outcome }) => {
+      const run = direction === "connect" ? withConnect : withOfficial;
+      const changed = passed.map((one): Passed =>
+        "request" in one ? one : JSON.parse(JSON.stringify(one).replace("Ada", "Eve")),
+      );
+      const peer = await replayResponses(changed);
+      expect(await run(peer.url, errand)).not.toEqual(outcome);
+      await peer.close();
     },
   );
+});
 
-  test.concurrent.each(
-    oneOfEach.filter((one) => !isToParley(one)).map((one) => [...title(one), one] as const),
-  )("%s", async (_, { passed, direction, errand, outcome }) => {
-    const run = direction === "connect" ? withConnect : withOfficial;
-    const peer = await replayResponses(altered(passed, (text) => text.replace("Ada", "Eve")));
-    expect(await run(peer.url, errand)).not.toEqual(outcome);
-    const requests = peer.requests();
-    await peer.close();
-    const recordedOnes = passed.filter((one) => "request" in one);
-    expect(requests).toEqual(recordedOnes);
-    expect(requests.toReversed()).not.toEqual(recordedOnes);
-    expect(requests).not.toEqual(
-      recordedOnes.map((one) => JSON.parse(JSON.stringify(one).replace("Ada", "Eve"))),
-    );
+test("a request that is sent before the answer it waited for is noticed", async () => {
+  const first = { request: 1, http: "POST", headers: {}, message: { id: 1, method: "first" } };
+  const second = { request: 2, http: "POST", headers: {}, message: { id: 2, method: "second" } };
+  const answer = (number: number) => ({
+    response: number,
+    status: 200,
+    headers: { "content-type": "application/json" },
+    message: { id: number, result: {} },
   });
+  const peer = await replayResponses([first, answer(1), second, answer(2)]);
+  const send = async ({ message }: typeof first) =>
+    (await fetch(peer.url, { method: "POST", body: JSON.stringify(message) })).text();
+  const early = send(second);
+  await vi.waitFor(() => expect(peer.requests()).toHaveLength(1), patience);
+  await Promise.all([early, send(first)]);
+  expect(peer.early()).toMatchObject([{ request: 2 }]);
+  await peer.close();
 });
 
 test("docs/interop.md shows these runs, and explains each that fails", () => {

@@ -6,8 +6,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { vi } from "vitest";
 import { patience } from "../../patience.ts";
 import { Changes } from "./changes.ts";
+import { partsOf } from "./exchanges.ts";
 import { Hidden } from "./hidden.ts";
-import { isAnswered, isMembers, isPoll, messageOf, numberOf, renamed, tidy } from "./tidy.ts";
+import {
+  isAnswer,
+  isAnswered,
+  isMembers,
+  isPoll,
+  messageOf,
+  numberOf,
+  renamed,
+  tidy,
+} from "./tidy.ts";
 import type { Passed } from "./transcript.ts";
 import {
   arrivedHeaders,
@@ -24,20 +34,6 @@ import {
 const soon = { ...patience, interval: 2 };
 
 type Request = Extract<Passed, { request: number }>;
-
-/** The parts of one exchange. */
-const partsOf = (passed: readonly Passed[], number: number) =>
-  passed.filter((one) => numberOf(one) === number);
-
-/**
- * What passed, by exchange, because the order of what happens at once is not the same in every run. Neither is the moment
- * when a stream ends.
- */
-export function byExchange(all: readonly Passed[]): Passed[][] {
-  const passed = all.filter((one) => !("end" in one));
-  const numbers = new Set(passed.map(numberOf));
-  return [...numbers].toSorted((one, other) => one - other).map((n) => partsOf(passed, n));
-}
 
 /**
  * Sends the recorded requests to our server. Each waits for everything that the peer had received before it sent it.
@@ -103,6 +99,8 @@ class Exchange {
       this.#isOver = true;
       this.#changes.happened();
     });
+    // A failure is thrown where this is awaited, after the other exchanges.
+    this.ended.catch(() => {});
   }
 
   /** Waits until this much has passed, or nothing more will. */
@@ -188,11 +186,16 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
   readonly url: string;
   /** The requests that our client has sent this time, in the places of the recorded ones. */
   readonly requests: () => Passed[];
+  /** The requests that it sent before it had what it waited for when this was recorded. */
+  readonly early: () => Passed[];
   readonly close: () => Promise<void>;
 }> {
   const recorded = passed.filter((one): one is Request => "request" in one);
   const arrived = new Map<number, Request>();
   const unexpected: Passed[] = [];
+  const early: Passed[] = [];
+  const answered = new Set<number>();
+  const hidden = new Hidden();
   const ids = new Map<unknown, unknown>();
   const changes = new Changes();
 
@@ -223,7 +226,11 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
       return;
     }
     arrived.set(match.request, sent);
+    hidden.hide(sent);
     changes.happened();
+    const before = passed.slice(0, passed.indexOf(match));
+    const hadAnswers = before.filter(isAnswer).every((one) => answered.has(numberOf(one)));
+    if (!hadAnswers) early.push(sent);
     if (messageOf(match)["method"] !== undefined) {
       ids.set(messageOf(match)["id"], messageOf(sent)["id"]);
     }
@@ -231,15 +238,19 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
   };
 
   const play = async (number: number, response: ServerResponse) => {
+    const hasEvents = passed.some((one) => "event" in one && one.event === number);
     for (const [at, one] of passed.entries()) {
       if (numberOf(one) !== number || "request" in one) continue;
       if ("end" in one && one.by === "client") return;
       const before = passed.slice(0, at).filter((other) => "request" in other);
       await changes.until(() => before.every((other) => arrived.has(numberOf(other))));
-      const message = "message" in one ? JSON.stringify(renamed(one.message, ids, false)) : "";
+      if (isAnswer(one)) answered.add(number);
+      const told = "message" in one ? hidden.show(renamed(one.message, ids, false)) : undefined;
+      const message = told === undefined ? "" : JSON.stringify(told);
       if ("response" in one) {
         response.writeHead(one.status, one.headers).flushHeaders();
-        if (one.headers["content-type"] !== "text/event-stream") response.end(message);
+        const isWhole = one.headers["content-type"] !== "text/event-stream" && !hasEvents;
+        if (isWhole) response.end(message);
       } else if ("event" in one) response.write(`event: message\ndata: ${message}\n\n`);
     }
     if (isAnswered(passed, number)) response.end();
@@ -255,6 +266,7 @@ export async function replayResponses(passed: readonly Passed[]): Promise<{
       const inOrder = [...arrived.values()].toSorted((one, other) => one.request - other.request);
       return tidy([...inOrder, ...unexpected]);
     },
+    early: () => early,
     close: () => closed(server),
   };
 }

@@ -21,6 +21,8 @@ const rows: readonly (readonly [string, string])[] = [
   ["prompt", "a prompt that asks"],
   ["resource", "a resource that asks"],
   ["progress", "progress"],
+  ["stream", "a stream"],
+  ["stream-line", "a stream, as progress"],
   ["state-only", "a round without questions"],
   ["task", "a task"],
   ["task-asks", "a task that asks"],
@@ -31,14 +33,19 @@ const rows: readonly (readonly [string, string])[] = [
   ["legacy-form", "2025-11-25: a form"],
   ["legacy-rounds", "2025-11-25: several questions"],
   ["legacy-url", "2025-11-25: a page (URL mode)"],
+  ["legacy-stream", "2025-11-25: a stream"],
   ["tutorial-greet", "its tutorial, §2 and §9: one question"],
   ["tutorial-state", "its tutorial, §2: the state comes back"],
   ["tutorial-together", "its tutorial, §2: three kinds in one round"],
   ["tutorial-sampling", "its tutorial, §3: sampling"],
   ["tutorial-roots", "its tutorial, §3: roots"],
+  ["tutorial-incapable", "its tutorial, §4: a client without capabilities"],
   ["tutorial-progress", "its tutorial, §5: progress"],
+  ["tutorial-quiet", "its tutorial, §6: no progress from a task"],
   ["tutorial-rounds", "its tutorial, §9: two rounds"],
-  ["tutorial-task", "its tutorial, §10: a question, then a task"],
+  ["tutorial-wrong-key", "its tutorial, §9: a wrong key"],
+  ["tutorial-task", "its tutorial, §8 and §10: a question, then a task"],
+  ["tutorial-altered", "its tutorial, §11: a state that was altered"],
 ];
 
 /** A tutorial has rows only where it was done. */
@@ -56,6 +63,7 @@ const words: Readonly<Record<Exclude<Transcript["verdict"], "fails">, string>> =
   earlier: "✓ on 2025-11-25",
   "in the request": "✓ in the request",
   polled: "✓ by polling",
+  whole: "✓ as a whole",
   "no tasks": "no tasks",
   "no push": "no push",
 };
@@ -133,5 +141,6 @@ export function pageAndMade(): { readonly is: string; readonly hasToBe: string }
 }
 
 export function writeTable(): void {
-  writeFileSync(page, pageAndMade().hasToBe);
+  const { is, hasToBe } = pageAndMade();
+  if (is !== hasToBe) writeFileSync(page, hasToBe);
 }

@@ -65,10 +65,13 @@ function withoutEnds(passed: readonly Passed[]): Passed[] {
 
 /** Whether the exchange has the response to its request. */
 export function isAnswered(passed: readonly Passed[], number: number): boolean {
-  return passed.some((one) => {
-    const { result, error } = messageOf(one);
-    return !("request" in one) && numberOf(one) === number && (result ?? error) !== undefined;
-  });
+  return passed.some((one) => numberOf(one) === number && isAnswer(one));
+}
+
+/** Whether this is the response to a request of the client. */
+export function isAnswer(one: Passed): boolean {
+  const { result, error } = messageOf(one);
+  return !("request" in one) && (result ?? error) !== undefined;
 }
 
 export const isPoll = (one: Passed) => messageOf(one)["method"] === "tasks/get";

@@ -24,14 +24,16 @@ export type Passed =
 export type Direction = "to-parley" | "connect" | "with-tasks";
 
 /**
- * "works": it ended as it has to. "earlier": likewise, but on 2025-11-25, which is all the peer speaks. "in the request": likewise, but without a task, because this client has none. "polled":
- * likewise, but the peer pushes nothing. "no tasks", "no push": the peer does not have them. "fails": it ended otherwise.
+ * "works": it ended as it has to. "earlier": likewise, but on 2025-11-25, which is all the peer speaks. "in the request":
+ * likewise, but without a task, because this client has none. "polled": likewise, but the peer pushes nothing. "whole":
+ * likewise, but without parts. "no tasks", "no push": the peer does not have them. "fails": it ended otherwise.
  */
 export type Verdict =
   | "works"
   | "earlier"
   | "in the request"
   | "polled"
+  | "whole"
   | "no tasks"
   | "no push"
   | "fails";
@@ -56,12 +58,14 @@ export const isLenient = (capability: string) => capability.endsWith(lenient);
 
 const folder = new URL("../transcripts/", import.meta.url);
 
+export const folderOf = (peer: string): URL => new URL(`${peer}/`, folder);
+
 export function fileOf({
   peer,
   direction,
   capability,
 }: Pick<Transcript, "peer" | "direction" | "capability">): URL {
-  return new URL(`${peer}/${direction}.${capability}.json`, folder);
+  return new URL(`${direction}.${capability}.json`, folderOf(peer));
 }
 
 /** One line for each thing that passed, so that a difference is easy to read. */

@@ -10,12 +10,44 @@ import sys
 import mcp_types as types
 from fastmcp import Client
 from fastmcp.client.elicitation import ElicitResult
+from mcp.client.extension import ClientExtension, NotificationBinding
 from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
 
 errand = json.loads(sys.argv[2])
 if errand.get("task"):
     # Importing it is what declares the extension.
     from fastmcp_tasks import call_tool_task
+
+
+class Part(BaseModel):
+    """A part of what a call streams."""
+
+    op: str = "append"
+    content: list[dict] = []
+
+
+class Streaming(ClientExtension):
+    """Parley's streaming extension. It keeps the text that the parts make."""
+
+    identifier = "io.github.mcp-parley/streaming"
+    text = ""
+
+    def notifications(self):
+        method = f"notifications/{self.identifier}/part"
+        return [NotificationBinding(method=method, params_type=Part, handler=self.add)]
+
+    async def add(self, part: Part) -> None:
+        said = "".join(block["text"] for block in part.content)
+        self.text = self.text + said if part.op == "append" else said
+
+    async def until(self, text: str) -> str:
+        """Parts may be handled after the result."""
+        for _ in range(500):
+            if self.text == text:
+                break
+            await asyncio.sleep(0.01)
+        return self.text
 
 
 async def run(url: str) -> dict:
@@ -40,6 +72,9 @@ async def run(url: str) -> dict:
     async def progress(done, _total, _message):
         heard.append(done)
 
+    streaming = Streaming()
+    # The SDK declares no extension in 2025-11-25.
+    streams = errand.get("stream", False) and errand["era"] == "2026-07-28"
     client = Client(
         url,
         mode="legacy" if errand["era"] == "2025-11-25" else errand["era"],
@@ -47,6 +82,7 @@ async def run(url: str) -> dict:
         elicitation_handler=elicit,
         sampling_handler=sample,
         roots=[types.Root(uri="file:///home/ada", name="home")],
+        extensions=[streaming] if streams else None,
     )
     async with client:
         if "prompt" in errand:
@@ -61,11 +97,12 @@ async def run(url: str) -> dict:
             await task.cancel()
             ended = await task.wait()
             return {"text": ended.status}
-        wants = errand.get("progress", False)
+        wants = "progress" in errand
         result = await client.call_tool(
             errand["tool"],
             args,
             progress_handler=progress if wants else None,
+            meta={streaming.identifier: {"token": "s-1"}} if streams else None,
             raise_on_error=False,
         )
         told = {"text": "\n".join(block.text for block in result.content)}
@@ -73,6 +110,8 @@ async def run(url: str) -> dict:
             told["isError"] = True
         if wants:
             told["progress"] = heard[-1] if heard else 0
+        if streams:
+            told["streamed"] = await streaming.until(told["text"])
         return told
 
 

@@ -9,13 +9,29 @@ from datetime import timedelta
 import mcp_types as types
 import uvicorn
 from fastmcp import Context, FastMCP
+from fastmcp.server.extensions import ServerExtension
 from fastmcp.utilities.tasks import TaskConfig
 from fastmcp_tasks import TasksExtension
 from pydantic import BaseModel
 
+
+class Streaming(ServerExtension):
+    """Parley's streaming extension."""
+
+    identifier = "io.github.mcp-parley/streaming"
+
+
+class Part(types.Notification):
+    """A part of what a call streams."""
+
+    method: str = f"notifications/{Streaming.identifier}/part"
+    params: dict
+
+
 logging.disable(logging.CRITICAL)
 server = FastMCP("fastmcp", version="1.0.0")
 server.add_extension(TasksExtension())
+server.add_extension(Streaming())
 in_background = TaskConfig(mode="required", poll_interval=timedelta(milliseconds=50))
 
 
@@ -110,6 +126,18 @@ async def count(ctx: Context) -> str:
     await ctx.report_progress(1, 2)
     await ctx.report_progress(2, 2)
     return "counted"
+
+
+@server.tool(output_schema=None)
+async def write(ctx: Context) -> str:
+    asked = (ctx.request_context.meta or {}).get(Streaming.identifier)
+    for text in ["Dear", " ", "Ada"] if asked else []:
+        content = [{"type": "text", "text": text}]
+        params = {"token": asked["token"], "block": "letter", "content": content}
+        await ctx.request_context.session.send_notification(
+            Part(params=params), related_request_id=ctx.request_context.request_id
+        )
+    return "Dear Ada"
 
 
 @server.tool(task=in_background, output_schema=None)

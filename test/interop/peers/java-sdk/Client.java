@@ -37,7 +37,7 @@ class Client {
       String resource,
       Map<String, Object> arguments,
       Map<String, Answer> answers,
-      Boolean progress,
+      Double progress,
       String task) {
 
     ElicitResult answer(String message) {
@@ -108,7 +108,7 @@ class Client {
       client.initialize();
       done(client, errand, outcome);
       // Progress may be handled after the result.
-      while (errand.progress != null && !Double.valueOf(2).equals(outcome.get("progress"))) {
+      while (errand.progress != null && !errand.progress.equals(outcome.get("progress"))) {
         var done = heard.poll(5, TimeUnit.SECONDS);
         if (done == null) throw new IllegalStateException("no more progress was reported");
         outcome.put("progress", done);

@@ -98,6 +98,8 @@ class Server {
         exchange.listRoots().roots().get(0).uri());
     tool(server, "sign_in", "Sends to a page", (exchange, request) -> signedIn(exchange));
     tool(server, "count", "Reports progress", Server::counted);
+    // The SDK can send no notification of an extension.
+    tool(server, "write", "Would stream a text", (exchange, request) -> "Dear Ada");
     server.prompts(
         new SyncPromptSpecification(
             new Prompt("letter", null, List.of(new PromptArgument("tone", null, true))),

@@ -9,7 +9,39 @@ import sys
 
 import mcp_types as types
 from mcp.client.client import Client
+from mcp.client.extension import ClientExtension, NotificationBinding
 from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
+
+
+class Part(BaseModel):
+    """A part of what a call streams."""
+
+    op: str = "append"
+    content: list[dict] = []
+
+
+class Streaming(ClientExtension):
+    """Parley's streaming extension. It keeps the text that the parts make."""
+
+    identifier = "io.github.mcp-parley/streaming"
+    text = ""
+
+    def notifications(self):
+        method = f"notifications/{self.identifier}/part"
+        return [NotificationBinding(method=method, params_type=Part, handler=self.add)]
+
+    async def add(self, part: Part) -> None:
+        said = "".join(block["text"] for block in part.content)
+        self.text = self.text + said if part.op == "append" else said
+
+    async def until(self, text: str) -> str:
+        """Parts may be handled after the result."""
+        for _ in range(500):
+            if self.text == text:
+                break
+            await asyncio.sleep(0.01)
+        return self.text
 
 
 async def run(url: str, errand: dict) -> dict:
@@ -36,6 +68,9 @@ async def run(url: str, errand: dict) -> dict:
     async def progress(done, _total, _message):
         heard.append(done)
 
+    streaming = Streaming()
+    # The SDK declares no extension in 2025-11-25.
+    streams = errand.get("stream", False) and errand["era"] == "2026-07-28"
     client = Client(
         url,
         mode="legacy" if errand["era"] == "2025-11-25" else errand["era"],
@@ -43,6 +78,7 @@ async def run(url: str, errand: dict) -> dict:
         elicitation_callback=elicit,
         sampling_callback=sample,
         list_roots_callback=roots,
+        extensions=[streaming] if streams else None,
     )
     async with client:
         if "prompt" in errand:
@@ -51,17 +87,20 @@ async def run(url: str, errand: dict) -> dict:
         if "resource" in errand:
             read = await client.read_resource(errand["resource"])
             return {"text": read.contents[0].text}
-        wants = errand.get("progress", False)
+        wants = "progress" in errand
         result = await client.call_tool(
             errand["tool"],
             errand.get("arguments", {}),
             progress_callback=progress if wants else None,
+            meta={streaming.identifier: {"token": "s-1"}} if streams else None,
         )
         told = {"text": "\n".join(block.text for block in result.content)}
         if result.is_error:
             told["isError"] = True
         if wants:
             told["progress"] = heard[-1] if heard else 0
+        if streams:
+            told["streamed"] = await streaming.until(told["text"])
         return told
 
 

@@ -7,11 +7,26 @@ from typing import Annotated
 import mcp_types as types
 import uvicorn
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
+from mcp.server.extension import Extension
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve, Sample
 from pydantic import BaseModel
 
-server = MCPServer("python-sdk", version="1.0.0")
+
+class Streaming(Extension):
+    """Parley's streaming extension."""
+
+    identifier = "io.github.mcp-parley/streaming"
+
+
+class Part(types.Notification):
+    """A part of what a call streams."""
+
+    method: str = f"notifications/{Streaming.identifier}/part"
+    params: dict
+
+
+server = MCPServer("python-sdk", version="1.0.0", extensions=[Streaming()])
 
 
 class Name(BaseModel):
@@ -91,6 +106,18 @@ async def count(ctx: Context) -> str:
     await ctx.report_progress(1, 2)
     await ctx.report_progress(2, 2)
     return "counted"
+
+
+@server.tool(structured_output=False)
+async def write(ctx: Context) -> str:
+    asked = (ctx.request_context.meta or {}).get(Streaming.identifier)
+    for text in ["Dear", " ", "Ada"] if asked else []:
+        content = [{"type": "text", "text": text}]
+        params = {"token": asked["token"], "block": "letter", "content": content}
+        await ctx.request_context.session.send_notification(
+            Part(params=params), related_request_id=ctx.request_context.request_id
+        )
+    return "Dear Ada"
 
 
 def form(message: str, field: str) -> types.ElicitRequest:

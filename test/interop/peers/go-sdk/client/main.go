@@ -26,7 +26,7 @@ type errand struct {
 	Resource  string            `json:"resource"`
 	Arguments map[string]any    `json:"arguments"`
 	Answers   map[string]answer `json:"answers"`
-	Progress  bool              `json:"progress"`
+	Progress  float64           `json:"progress"`
 	Task      string            `json:"task"`
 }
 
@@ -102,7 +102,7 @@ func run(ctx context.Context, url string, told errand) (outcome, error) {
 	switch {
 	case told.Tool != "":
 		params := &mcp.CallToolParams{Name: told.Tool, Arguments: told.Arguments}
-		if told.Progress {
+		if told.Progress > 0 {
 			params.SetProgressToken("progress")
 		}
 		called, err := session.CallTool(ctx, params)
@@ -117,7 +117,7 @@ func run(ctx context.Context, url string, told errand) (outcome, error) {
 		}
 		// Progress may be handled after the result.
 		waiting := time.After(5 * time.Second)
-		for told.Progress && result.Progress < 2 {
+		for result.Progress < told.Progress {
 			select {
 			case result.Progress = <-heard:
 			case <-waiting:

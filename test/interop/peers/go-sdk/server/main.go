@@ -127,6 +127,11 @@ func main() {
 		return says("counted"), nil
 	})
 
+	// The SDK can send no notification of an extension.
+	tool("write", "Would stream a text", func(_ context.Context, _ *mcp.CallToolRequest, _ arguments, _ answers) (*mcp.CallToolResult, error) {
+		return says("Dear Ada"), nil
+	})
+
 	server.AddPrompt(&mcp.Prompt{Name: "letter", Arguments: []*mcp.PromptArgument{{Name: "tone", Required: true}}}, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		to, ok := answersOf(req.Params.InputResponses, req.Params.RequestState).field("to", "to")
 		if !ok {

@@ -38,8 +38,7 @@ struct Errand {
     arguments: HashMap<String, Value>,
     #[serde(default)]
     answers: HashMap<String, Answer>,
-    #[serde(default)]
-    progress: bool,
+    progress: Option<f64>,
     task: Option<String>,
 }
 
@@ -153,12 +152,12 @@ async fn done(client: &Client, errand: &Errand, heard: &Mutex<f64>) -> Result<Va
         None => client.tools().call(tool, arguments).await?,
     };
     let mut told = told(&json!(result));
-    if errand.progress {
+    if let Some(awaited) = errand.progress {
         // Progress may be handled after the result.
         for _ in 0..500 {
             let last = *heard.lock().unwrap();
-            told["progress"] = (last as i64).into();
-            if last >= 2.0 {
+            told["progress"] = last.into();
+            if last >= awaited {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -181,6 +181,10 @@ async fn main() {
         }
         "counted".to_owned()
     });
+    // The SDK can send no notification of an extension.
+    map_tool!(app, "write", |_ctx: Context| async move {
+        "Dear Ada".to_owned()
+    });
     #[cfg(not(feature = "legacy"))]
     add_modern(&mut app);
 

@@ -36,14 +36,20 @@ struct Errand {
     arguments: Option<JsonObject>,
     #[serde(default)]
     answers: HashMap<String, Answer>,
+    progress: Option<f64>,
     #[serde(default)]
-    progress: bool,
+    stream: bool,
     task: Option<String>,
 }
+
+/// Parley's streaming extension.
+const STREAMING: &str = "io.github.mcp-parley/streaming";
 
 struct Person {
     errand: Errand,
     heard: Arc<Mutex<Vec<f64>>>,
+    /// The text that the parts of a stream make.
+    streamed: Arc<Mutex<String>>,
 }
 
 impl Person {
@@ -109,6 +115,21 @@ impl ClientHandler for Person {
         self.heard.lock().unwrap().push(params.progress);
     }
 
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let params = notification.params.unwrap_or_default();
+        let mut streamed = self.streamed.lock().unwrap();
+        if params["op"].as_str().is_some_and(|op| op != "append") {
+            streamed.clear();
+        }
+        for block in params["content"].as_array().into_iter().flatten() {
+            streamed.push_str(block["text"].as_str().unwrap_or_default());
+        }
+    }
+
     fn get_info(&self) -> ClientConfig {
         let elicitation = ElicitationCapability::default()
             .with_form(FormElicitationCapability::default())
@@ -117,10 +138,17 @@ impl ClientHandler for Person {
             .enable_elicitation_with(elicitation)
             .enable_roots()
             .enable_sampling();
-        let capabilities = match self.errand.task {
+        let mut capabilities = match self.errand.task {
             Some(_) => builder.enable_tasks().build(),
             None => builder.build(),
         };
+        if self.errand.stream {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(STREAMING.into(), JsonObject::new());
+            // 2025-11-25 has no extensions.
+            let experimental = capabilities.experimental.get_or_insert_default();
+            experimental.insert(STREAMING.into(), JsonObject::new());
+        }
         let version = if self.errand.era == "2025-11-25" {
             ProtocolVersion::V_2025_11_25
         } else {
@@ -211,6 +239,7 @@ async fn run(url: &str, errand: Errand) -> Result<Value, Box<dyn Error>> {
         return Ok(json!({ "text": "", "absent": "push" }));
     }
     let heard = Arc::new(Mutex::new(Vec::new()));
+    let streamed = Arc::new(Mutex::new(String::new()));
     let lifecycle = if errand.era == "2025-11-25" {
         ClientLifecycleMode::Initialize
     } else {
@@ -221,12 +250,18 @@ async fn run(url: &str, errand: Errand) -> Result<Value, Box<dyn Error>> {
     let person = Person {
         errand: errand.clone(),
         heard: heard.clone(),
+        streamed: streamed.clone(),
     };
     let transport = StreamableHttpClientTransport::from_uri(url);
     let client = person.serve_with_lifecycle(transport, lifecycle).await?;
     let arguments = errand.arguments.unwrap_or_default();
     let told = if let Some(tool) = errand.tool {
-        let params = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(tool).with_arguments(arguments);
+        if errand.stream {
+            let mut meta = RequestMetaObject::default();
+            meta.insert(STREAMING.into(), json!({ "token": "s-1" }));
+            params.meta = Some(meta);
+        }
         let result = match errand.task {
             None => json!(client.call_tool(params).await?),
             Some(_) => called(&client, params).await?,
@@ -235,16 +270,22 @@ async fn run(url: &str, errand: Errand) -> Result<Value, Box<dyn Error>> {
         if result["isError"] == true {
             told["isError"] = true.into();
         }
-        if errand.progress {
-            // Progress may be handled after the result.
-            for _ in 0..500 {
+        // Progress and parts may be handled after the result.
+        for _ in 0..500 {
+            let mut is_heard = true;
+            if let Some(awaited) = errand.progress {
                 let last = heard.lock().unwrap().last().copied().unwrap_or(0.0);
-                told["progress"] = (last as i64).into();
-                if last >= 2.0 {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                told["progress"] = last.into();
+                is_heard = last >= awaited;
             }
+            if errand.stream {
+                told["streamed"] = streamed.lock().unwrap().clone().into();
+                is_heard = told["streamed"] == told["text"];
+            }
+            if is_heard {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
         told
     } else if let Some(prompt) = errand.prompt {
@@ -262,7 +303,8 @@ async fn run(url: &str, errand: Errand) -> Result<Value, Box<dyn Error>> {
     Ok(told)
 }
 
-#[tokio::main]
+// The SDK starts a task for each notification. On one thread, they run in the order in which the notifications came.
+#[tokio::main(flavor = "current_thread")]
 async fn main() {
     let args: Vec<String> = env::args().collect();
     let errand = serde_json::from_str(&args[2]).expect("an errand");

@@ -66,6 +66,9 @@ fn field(answer: &Value, name: &str) -> String {
     }
 }
 
+/// Parley's streaming extension.
+const STREAMING: &str = "io.github.mcp-parley/streaming";
+
 #[derive(Clone, Default)]
 struct Server {
     tasks: TaskManager,
@@ -201,16 +204,38 @@ impl Server {
         }
         Ok(says("counted").into())
     }
+
+    /// Streams a text, if the client wants its parts.
+    async fn write(context: &Context) -> Result<CallToolResponse, ErrorData> {
+        if let Some(asked) = context.meta.get(STREAMING) {
+            for text in ["Dear", " ", "Ada"] {
+                let part = json!({
+                    "token": asked["token"],
+                    "block": "letter",
+                    "content": [{ "type": "text", "text": text }],
+                });
+                let method = format!("notifications/{STREAMING}/part");
+                let notification = CustomNotification::new(method, Some(part));
+                let _ = context.peer.send_notification(notification.into()).await;
+            }
+        }
+        Ok(says("Dear Ada").into())
+    }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .enable_resources()
             .enable_tasks()
             .build();
+        let extensions = capabilities.extensions.get_or_insert_default();
+        extensions.insert(STREAMING.into(), JsonObject::new());
+        // 2025-11-25 has no extensions.
+        let experimental = capabilities.experimental.get_or_insert_default();
+        experimental.insert(STREAMING.into(), JsonObject::new());
         ServerConfig::new(capabilities).with_server_info(Implementation::new("rmcp", "1.0.0"))
     }
 
@@ -240,6 +265,7 @@ impl ServerHandler for Server {
             "where",
             "sign_in",
             "count",
+            "write",
             "slow_compute",
             "confirm_delete",
             "test_tool_with_task",
@@ -302,6 +328,7 @@ impl ServerHandler for Server {
             },
             "sign_in" => Self::sign_in(given("page"), &context, is_legacy).await,
             "count" => Self::count(&context).await,
+            "write" => Self::write(&context).await,
             "slow_compute" => Ok(self.slow_compute(&arguments)),
             "confirm_delete" => Ok(self.confirm_delete(&arguments)),
             "test_tool_with_task" => Ok(self.introduced(given("user_name"))),
