@@ -315,6 +315,8 @@ async function follow(open: OpenStore, operations: readonly (Operation | number)
   try {
     let now = await nowOf(store);
     const model = new MemoryStore({ now: () => now });
+    // A store may leave approvals out.
+    if (store.approvals === undefined) Object.assign(model, { approvals: undefined });
     for (const next of operations) {
       if (typeof next === "number") {
         await advance(next);
