@@ -265,6 +265,12 @@ export declare interface DecisionResult {
 /** The run that ends when a task changes in this way. Undefined if none does. */
 export declare function endedRun(before: TaskRecord | undefined, next: TaskRecord, now: number): TaskRun | undefined;
 
+/**
+ * Whether this change ends the claim that parts were written under. The SQL stores have the same rule in a trigger of
+ * their migration 4, so that the parts are also deleted when a process of an earlier version makes the change.
+ */
+export declare function endsParts(before: TaskRecord | undefined, after: TaskRecord): boolean;
+
 /** How a task ends. */
 export declare interface Finish {
     /** Whether the task completed or failed. */
@@ -289,6 +295,9 @@ export declare interface Holder {
     /** How long it holds the task without renewing, in milliseconds. */
     readonly leaseMs: number;
 }
+
+/** Only the holder of the lease may write. A lease that has run out stays valid until the next claim. */
+export declare const holds: (task: TaskRecord, ref: ClaimRef) => boolean;
 
 /**
  * Whether a task waits only for its client, and the client has not read it in the `unreadMs` milliseconds since it was
@@ -452,11 +461,17 @@ export declare interface PartPlace {
     readonly n: number;
 }
 
+/** The most parts that `readParts` returns. */
+export declare const partsAtOnce = 32;
+
 /**
  * Shows what the handler waits for while it keeps running. A question that has an answer by now is not asked again.
  * Returns undefined when the claim is lost.
  */
 export declare function published(task: TaskRecord, ref: ClaimRef, { waits, asked, taken }: Waiting, now: number): TaskRecord | undefined;
+
+/** What each task, state and round counts on top of what is sealed in it. */
+export declare const recordBytes = 512;
 
 /** How a worker gives a task back without having finished it. */
 export declare interface Release {
@@ -662,6 +677,9 @@ export declare interface SweepResult {
     /** Whether there may be more to delete now. */
     readonly isMore: boolean;
 }
+
+/** The size of what is sealed in a task. */
+export declare function taskBytes({ input, result, statusMessage, logBytes, ...task }: TaskRecord): number;
 
 /** A task in a list: everything but its contents. */
 export declare type TaskListing = Omit<TaskRecord, "input" | "result" | "inbox" | "asked">;

@@ -11,6 +11,7 @@ export {
   claimed,
   created,
   finished,
+  holds,
   isDue,
   isAbandoned,
   isForgotten,
@@ -29,6 +30,7 @@ export {
 export { decided } from "./approval-moves.ts";
 export { undone, wasUndone } from "./undo-moves.ts";
 export type { ApprovalStore, DecisionResult, NewDecision } from "./approval-store.ts";
+export { recordBytes } from "./store.ts";
 export type {
   AnswerResult,
   ChangeHint,
@@ -65,7 +67,9 @@ export type {
 } from "./task-reader.ts";
 export { endedRun, mostRuns, runsOf } from "./task-runs.ts";
 export type { RunEnd, TaskRun } from "./task-runs.ts";
+export { endsParts, partsAtOnce } from "./stored-parts.ts";
 export type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
+export { taskBytes } from "./task-bytes.ts";
 export { isLive, isUndoing } from "./task.ts";
 export type {
   Answer,
