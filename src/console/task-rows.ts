@@ -91,6 +91,7 @@ export async function rowOf(
     now,
     workers,
     silenceMs: Math.max(lateMs, view.store.leaseMs),
+    isToolGone: isToolGone(view, tool),
     cause:
       cause && shown(view, operator, ({ open: unseal }) => unseal(cause, places.cause(callId))),
   });
@@ -109,6 +110,12 @@ export async function rowOf(
     fruitless,
     ...(reason !== undefined && { why: reason.why, isStuck: reason.isStuck }),
   };
+}
+
+/** The console of a store has no tools, so it cannot tell. */
+function isToolGone({ inside }: StoreView, tool: string): boolean {
+  const tools = [...inside.registrations].filter(({ kind }) => kind === "tool");
+  return tools.length > 0 && !tools.some(({ name }) => name === tool);
 }
 
 /** A wait as a list shows it. */

@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly silenceMs: number;
   /** Why the last run failed, if that may be shown. */
   readonly cause: string | undefined;
+  /** Whether this server has no such tool any more. */
+  readonly isToolGone: boolean;
 }
 
 /** Why the task is where it is. Undefined if it is over. */
@@ -51,12 +53,12 @@ function held(task: TaskListing, worker: string, around: Surroundings) {
   const overdue = now - dueAt;
   if (overdue > 0) {
     const seenAt = workers.find(({ name }) => name === worker)?.seenAt;
-    const silent = `Worker ${worker} has not renewed its lease${seenAt === undefined ? "" : ` and was last seen ${lasting(now - seenAt)} ago`}.`;
+    const silent = `Its worker ${worker} has not renewed its lease${seenAt === undefined ? "" : ` and was last seen ${lasting(now - seenAt)} ago`}.`;
     const next = nobodyElse(task, around) ?? "Another worker takes the task over.";
     return { isStuck: overdue > lateMs, why: `${silent} ${next}` };
   }
   const isSilent = workers.some(({ name, seenAt }) => name === worker && now - seenAt > silenceMs);
-  const runs = isSilent ? `Worker ${worker} holds it and is silent.` : `Worker ${worker} runs it.`;
+  const runs = isSilent ? `It is held by ${worker}, which is silent.` : `It runs on ${worker}.`;
   if (fruitless <= 1) return fine(runs);
   return { isStuck: true, why: `${runs} ${attempts(task, around)}` };
 }
@@ -65,7 +67,9 @@ function due(task: TaskListing, overdue: number, around: Surroundings) {
   if (overdue <= lateMs) return fine("It is due, and the next free worker takes it.");
   const nobody =
     nobodyElse(task, around) ??
-    `No worker has taken it: none has the tool "${task.tool}", or all of them are busy.`;
+    (around.isToolGone
+      ? `No worker has taken it, and this version of the server does not have the tool "${task.tool}". Deploy one that has it, or cancel the task.`
+      : `No worker has taken it: none has the tool "${task.tool}", or all of them are busy.`);
   return { isStuck: true, why: `It has been due for ${lasting(overdue)}. ${nobody}` };
 }
 
@@ -88,7 +92,12 @@ function attempts({ fruitless }: TaskListing, { cause }: Surroundings): string {
 
 /** Without how long it has waited: the page shows that beside it, and counts on while this text would stand still. */
 function waitText(task: TaskListing, { now }: Surroundings): string {
-  const texts = task.waits.map(({ kind, key, group, dueAt }) => {
+  const texts = task.waits.map(({ kind, key, group, dueAt, needs, decisions = [] }) => {
+    if (needs !== undefined) {
+      const agreed = decisions.filter(({ approves }) => approves).length;
+      const so = needs > 1 ? `, and ${agreed} of ${needs} have` : "";
+      return `waits for group ${group} to approve "${key}"${so}`;
+    }
     if (kind === "timer") return `sleeps for another ${lasting((dueAt ?? now) - now)}`;
     if (kind === "question") return `waits for its client to answer "${key}"`;
     const who =

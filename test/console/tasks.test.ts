@@ -2,8 +2,10 @@
 
 import type { Operator } from "mcp-parley/console";
 import { expect, test, vi } from "vitest";
+import type { TaskDetails } from "../../src/console/wire.ts";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { patience } from "../patience.ts";
+import { begun } from "../wire/task-calls.ts";
 import { admin, clerk, opened, viewer } from "./opened.ts";
 import { shop, waiting } from "./shop.ts";
 
@@ -55,6 +57,31 @@ test("a task has a row, a reason, entries, runs and what it waits for", async ()
   expect((await at.get(`api/tasks/${id}/log?from=2&limit=1`, admin)).body).toMatchObject({
     entries: [{ seq: 2 }],
   });
+});
+
+test("a step with an undo that succeeds at once has been tried once", async () => {
+  const made = shop();
+  const undo = made.app.undo("free", () => {});
+  made.app.tool("hold", { task: "required" }, async (ctx) => {
+    await ctx.background();
+    await ctx.step("hold", () => "held", { undo });
+    let failures = 0;
+    await ctx.step("flaky", () => void (failures++ < 2 && expect.fail("not yet")), {
+      undo,
+      retries: 2,
+    });
+    return "done";
+  });
+  const at = await opened(made.app);
+  const caller = { authInfo: { token: "t", clientId: "c", scopes: [] } };
+  const to = (request: Request) => made.app.handle(request, caller);
+  const id = await begun(to, "hold");
+  const { entries } = (await done(at, id)) as TaskDetails;
+  const tried = entries.filter(({ kind }) => kind === "step").map(({ key, tries }) => [key, tries]);
+  expect(tried).toEqual([
+    ["hold", 1],
+    ["flaky", 3],
+  ]);
 });
 
 test("values are shown only to those who may see them", async () => {
@@ -245,7 +272,7 @@ test("a stuck task is found among others, with the reason", async () => {
         id: "lost",
         isStuck: true,
         why: expect.stringMatching(
-          /^It has been due for \d+ s\. No worker has taken it: none has the tool "gone", or all of them are busy\.$/,
+          /^It has been due for \d+ s\. No worker has taken it, and this version of the server does not have the tool "gone"\. Deploy one that has it, or cancel the task\.$/,
         ),
       },
     ],

@@ -16,6 +16,8 @@ export class BodyTimes {
 
   /** What the body took whose outcome this is. */
   took({ kind, key }: Entry): LogAppend["took"] {
+    // The body of a step with an undo starts after this is durable, and is counted then.
+    if (kind === "begun") this.#started.delete(key);
     if (kind !== "step" && kind !== "threw") return undefined;
     const started = this.#started.get(key);
     if (started === undefined) return undefined;

@@ -1,0 +1,87 @@
+// What people are told about a task that does not run.
+
+import { expect, test } from "vitest";
+import type { TaskListing } from "../tasks/task-reader.ts";
+import { lateMs, reasonFor } from "./why.ts";
+import type { Surroundings } from "./why.ts";
+
+const now = 1_000_000_000;
+
+const around: Surroundings = {
+  now,
+  workers: [{ name: "b", seenAt: now - 1_000 }],
+  silenceMs: lateMs,
+  cause: undefined,
+  isToolGone: false,
+};
+
+/** A task that waits for nothing and is not due. */
+const task: TaskListing = {
+  id: "task-1",
+  callId: "call-1",
+  tool: "refund",
+  principal: "ada",
+  status: "working",
+  statusMessage: undefined,
+  createdAt: now - 3_600_000,
+  updatedAt: now - 3_600_000,
+  expiresAt: now + 3_600_000,
+  dueAt: undefined,
+  epoch: 1,
+  worker: undefined,
+  fruitless: 0,
+  undos: 0,
+  waits: [],
+} as unknown as TaskListing;
+
+test("an approval says how many have agreed, if it needs more than one", () => {
+  const decided = { who: "bo", value: "sealed", at: now };
+  const wait = { kind: "external", key: "pay", wire: "w", group: "finance" } as const;
+  const whyOf = (more: object) =>
+    reasonFor({ ...task, waits: [{ ...wait, ...more }] } as TaskListing, around)?.why;
+  expect(whyOf({ needs: 1 })).toBe('It waits for group finance to approve "pay".');
+  const decisions = [
+    { ...decided, approves: true },
+    { ...decided, approves: false },
+  ];
+  expect(whyOf({ needs: 3, decisions })).toBe(
+    'It waits for group finance to approve "pay", and 1 of 3 have.',
+  );
+});
+
+test.each([
+  [
+    "no worker is alive",
+    { workers: [] },
+    "No other worker runs on this store. Start one: app.work(), or npx mcp-parley worker.",
+  ],
+  [
+    "this server has the tool",
+    {},
+    'No worker has taken it: none has the tool "refund", or all of them are busy.',
+  ],
+  [
+    "this server does not have the tool",
+    { isToolGone: true },
+    'No worker has taken it, and this version of the server does not have the tool "refund". Deploy one that has it, or cancel the task.',
+  ],
+])("a task that is overdue is stuck, and the reason is that %s", (_, known, reason) => {
+  const late = { ...task, dueAt: now - 60_000 };
+  expect(reasonFor(late, { ...around, ...known })).toEqual({
+    isStuck: true,
+    why: `It has been due for 60 s. ${reason}`,
+  });
+});
+
+test("a task that a silent worker holds is stuck once its lease is long over", () => {
+  const held = { ...task, worker: "a", dueAt: now - lateMs - 1 };
+  const workers = [...around.workers, { name: "a", seenAt: now - 90_000 }];
+  expect(reasonFor(held, { ...around, workers })).toEqual({
+    isStuck: true,
+    why: "Its worker a has not renewed its lease and was last seen 2 min ago. Another worker takes the task over.",
+  });
+  expect(reasonFor({ ...held, dueAt: now + 1 }, around)).toEqual({
+    isStuck: false,
+    why: "It runs on a.",
+  });
+});
