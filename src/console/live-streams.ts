@@ -9,6 +9,8 @@ import type { LiveLine } from "./wire.ts";
 const beatMs = 10_000;
 /** While the store is down, it is tried more often, so that people see soon that it is back. */
 const retryMs = 2_000;
+/** A stream ends after this time, so that a person who has lost their rights hears no more. The page opens another. */
+const longestMs = 5 * 60_000;
 /** Changes within this time share a line. */
 const gapMs = 100;
 /** The most pages that listen at once. Each costs a connection. */
@@ -45,6 +47,8 @@ export class LiveStreams {
     const stream = new Stream(who, () => this.#closed(stream));
     this.#open.add(stream);
     signal.addEventListener("abort", stream.close, { once: true, signal: stream.ended });
+    const longest = setTimeout(stream.close, longestMs).unref();
+    stream.ended.addEventListener("abort", () => clearTimeout(longest), { once: true });
     this.#begin(closing);
     if (signal.aborted || closing.aborted) stream.close();
     stream.line({ type: "beat" });
@@ -81,7 +85,9 @@ export class LiveStreams {
     for (const stream of this.#open) stream.close();
   };
 
+  /** There is one heartbeat at a time, even if a look into the store outlasts the one that has begun meanwhile. */
   #beat(): void {
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#check(), this.#isDown ? retryMs : beatMs);
     this.#timer.unref();
   }
@@ -106,7 +112,6 @@ export class LiveStreams {
     if (this.#isDown) return;
     this.#isDown = true;
     this.#send({ type: "store", isDown: true });
-    clearTimeout(this.#timer);
     if (this.#open.size > 0) this.#beat();
   }
 

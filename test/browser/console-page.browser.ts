@@ -279,6 +279,29 @@ test("while the store is down the page says so, keeps what it shows and allows n
   }
 });
 
+test("while changes keep coming, a page reads no more often than every two seconds", async () => {
+  const own = await openDesk();
+  try {
+    await withPage(browser, {}, async (page) => {
+      await goTo(page, own.at, "#/inbox");
+      const reads: number[] = [];
+      const began = performance.now();
+      page.on("request", (request) => {
+        // The screen itself reads this, and nothing else does.
+        if (request.url().includes("limit=100")) reads.push(performance.now() - began);
+      });
+      while (performance.now() - began < 5_000) {
+        own.say({ type: "any" });
+        await page.waitForTimeout(40);
+      }
+      expect(reads.length).toBeGreaterThan(0);
+      expect(reads.length).toBeLessThanOrEqual(4);
+    });
+  } finally {
+    await own.close();
+  }
+});
+
 test("with reduced motion nothing is animated", async () => {
   await withPage(browser, { reducedMotion: "reduce" }, async (page) => {
     await page.route("**/api/tasks?**limit=200**", () => {});

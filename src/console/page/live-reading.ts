@@ -20,11 +20,16 @@ const listeners = new Set<Hear>();
 /** How long the page waits before it connects again. */
 const retryMs = 1000;
 
+/** The server ends a stream that has lasted for long, and the page goes on with another at once. */
+const longMs = 60_000;
+
 /** Reads the stream of changes for as long as the page is open. */
 export async function follow(): Promise<never> {
   for (;;) {
+    const began = Date.now();
     try {
       await readLines(await openLive());
+      if (Date.now() - began > longMs) continue;
     } catch {
       // `trouble` says what is wrong.
     }
@@ -70,6 +75,8 @@ export interface Reading<T> {
 
 /** Changes come in bursts, so the page reads again this long after the first of them. */
 const calmMs = 250;
+/** On a busy server something always changes. Every page that reads again costs it many looks into its store. */
+const gapMs = 2_000;
 
 /** Reads an address now, and again whenever a change concerns it. */
 export function useReading<T>(
@@ -111,12 +118,17 @@ export function useChanges(concerns: (line: LiveLine) => boolean, changed: () =>
   latest.current = { concerns, changed };
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let read = -Infinity;
     const listener: Hear = (line) => {
       if (!latest.current.concerns(line)) return;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        latest.current.changed();
-      }, calmMs);
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          read = performance.now();
+          latest.current.changed();
+        },
+        Math.max(calmMs, read + gapMs - performance.now()),
+      );
     };
     listeners.add(listener);
     return () => {
