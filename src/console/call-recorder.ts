@@ -82,7 +82,8 @@ function factsOf(round: WatchedRound, before: RoundFacts | undefined): RoundFact
       ...parts,
       ...(line !== undefined && { line }),
       epoch: isReplayed ? (known?.epoch ?? round.round - 1) : round.round,
-      at: isReplayed ? (known?.at ?? beganAt) : endedAt,
+      // An answer came with the request, and the rest was recorded by its end.
+      at: isReplayed ? (known?.at ?? beganAt) : entry.kind === "answer" ? beganAt : endedAt,
     };
   });
   const sent = { arguments: request.arguments, requestState, inputResponses };

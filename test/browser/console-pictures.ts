@@ -1,107 +1,169 @@
-// Writes pictures of every screen of the console to the folder `pictures`, to look at: `npm run console:pictures`. With
-// `--readme`, it writes the two that the README shows, of a real app beside real replicas.
+// Writes pictures of every screen of the console to the folder `pictures`, to look at: `npm run console:pictures`. Everything
+// on them has happened: a real app, with real tasks on a real Postgres. With names, it writes only the pictures whose names
+// contain one of them. With `--readme`, it writes the two that the README shows.
 
 import { mkdirSync } from "node:fs";
-import type { Page } from "playwright-core";
+import type { Operator } from "mcp-parley/console";
+import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "./chromium.ts";
-import { bigTask, calls, openTask } from "./console-data.ts";
-import { openDesk } from "./console-desk.ts";
 import { takeForReadme } from "./console-readme.ts";
 import { goTo, withPage } from "./console-tools.ts";
+import { tellStory } from "./story.ts";
+import type { Story } from "./story.ts";
 
 interface Picture {
-  readonly place: string;
+  readonly place: (tasks: Story["tasks"]) => string;
+  readonly operator?: Operator;
   /** What is done before the picture is taken. */
-  readonly before?: (page: Page) => Promise<void>;
+  readonly before?: (page: Page, story: Story) => Promise<void>;
+  /** What is done afterwards. */
+  readonly after?: (story: Story) => Promise<void>;
 }
 
+const ada: Operator = {
+  who: "ada",
+  principal: "ada@example.com",
+  groups: ["finance", "release"],
+  may: "act",
+  values: true,
+};
+const developer: Operator = { ...ada, may: "act_for_client" };
+const viewer: Operator = { who: "vera", groups: [], may: "look" };
+
+let deploys = 0;
+
 const pictures: Readonly<Record<string, Picture>> = {
-  inbox: { place: "#/inbox" },
+  inbox: { place: () => "#/inbox" },
   "inbox-answering": {
-    place: "#/inbox",
-    before: async (page) => {
-      await page.getByRole("button", { name: "Approve…" }).nth(1).click();
-      await page.getByRole("button", { name: "Approve", exact: true }).click();
-      await page.getByRole("button", { name: "Answer…" }).click();
-      await page.getByRole("button", { name: "Send" }).click();
+    place: () => "#/inbox",
+    before: async (page, story) => {
+      const version = `4.19.${deploys++}`;
+      await story.deploy(version);
+      const card = page.getByRole("article").filter({ hasText: version });
+      await card.getByRole("button", { name: "Approve…" }).click();
+      await card.getByRole("button", { name: "Approve", exact: true }).click();
+      await card.getByText("Approved. The task goes on.").waitFor();
+      await page.getByRole("button", { name: "Approve…" }).first().click();
+      const badge = page.getByRole("article").filter({ hasText: "Mei Tanaka" });
+      await badge.getByRole("button", { name: "Answer…" }).click();
+      await badge.getByRole("button", { name: "Send" }).click();
       await page.getByText("Please fill this in.").waitFor();
     },
   },
-  tasks: { place: "#/tasks" },
-  task: {
-    place: `#/tasks/${openTask}`,
-    before: (page) => page.getByRole("option", { name: "reserve-fun" }).click(),
+  "inbox-by-group": {
+    place: () => "#/inbox",
+    before: (page) => page.getByText("Group", { exact: true }).first().click(),
   },
+  "inbox-viewer": { place: () => "#/inbox", operator: viewer },
+  tasks: { place: () => "#/tasks" },
+  "tasks-none": { place: () => "#/tasks?tool=refnud" },
+  task: {
+    place: ({ refund }) => `#/tasks/${refund}`,
+    before: (page) => page.getByRole("option", { name: /^reserve-/ }).click(),
+  },
+  "task-stuck": { place: ({ stuck }) => `#/tasks/${stuck}` },
+  "task-undone": { place: ({ cancelled }) => `#/tasks/${cancelled}` },
+  "task-viewer": { place: ({ refund }) => `#/tasks/${refund}`, operator: viewer },
   "task-table": {
-    place: `#/tasks/${openTask}`,
+    place: ({ refund }) => `#/tasks/${refund}`,
     before: (page) => page.getByRole("button", { name: "As a table" }).click(),
   },
   "task-cancelling": {
-    place: `#/tasks/${openTask}`,
+    place: ({ refund }) => `#/tasks/${refund}`,
     before: (page) => page.getByRole("button", { name: "Cancel the task" }).click(),
   },
-  "task-500": { place: `#/tasks/${bigTask}` },
-  calls: { place: "#/calls" },
+  "task-500": { place: ({ large }) => `#/tasks/${large}` },
+  calls: { place: () => "#/calls" },
   call: {
-    place: `#/calls/${calls[0].id}`,
-    before: (page) => page.getByRole("option", { name: "sure" }).click(),
+    place: () => "#/calls",
+    before: async (page) => {
+      await page
+        .getByRole("row")
+        .filter({ hasText: "Became a task" })
+        .getByRole("link")
+        .first()
+        .click();
+      await page.getByRole("option", { name: "how" }).click();
+    },
   },
-  health: { place: "#/health" },
+  health: { place: () => "#/health" },
   try: {
-    place: "#/try?tool=refund",
+    place: () => "#/try?tool=refund",
+    operator: developer,
     before: async (page) => {
       await page.getByLabel("Order").fill("88213");
       await page.getByLabel("Damaged").check();
       await page.getByRole("button", { name: "Call", exact: true }).click();
       await page.getByRole("button", { name: "Tamper with the token" }).click();
-      await page.getByText("The state of this call was changed.").waitFor();
+      await page.getByText("Refused", { exact: true }).waitFor();
       await page.getByRole("button", { name: "Replay this round" }).click();
       await page.getByText("Sent round 1 again").waitFor();
     },
   },
+  "store-down": {
+    place: () => "#/inbox",
+    before: async (page, { postgres }) => {
+      postgres.kill();
+      await page.getByText("The store has not answered since").waitFor();
+    },
+    after: ({ postgres }) => postgres.restart(),
+  },
 };
 
 const heights: Readonly<Record<number, number>> = { 360: 780, 1024: 768, 1920: 1080 };
-const browser = await openBrowser();
 
-async function take(
-  name: string,
-  folder: string,
-  width: number,
-  height: number,
-  colorScheme: "light" | "dark",
-  isWhole: boolean,
-): Promise<void> {
-  const picture = pictures[name];
-  if (picture === undefined) return;
-  const desk = await openDesk();
-  await withPage(browser, { colorScheme, viewport: { width, height } }, async (page) => {
-    await goTo(page, desk.at, picture.place);
-    await page.getByText("Live", { exact: true }).waitFor();
-    await picture.before?.(page);
-    // The page scrolls inside its frame where it is wide, so the window grows to show all of it.
-    if (isWhole && width > 900) {
-      const all = await page.evaluate("document.querySelector('main').scrollHeight + 41");
-      await page.setViewportSize({ width, height: Math.max(height, Number(all)) });
-    }
-    await page.mouse.move(0, 0);
-    await page.screenshot({ path: `${folder}/${name}.png`, fullPage: isWhole });
-  });
-  await desk.close();
+interface Look {
+  readonly width: number;
+  readonly colorScheme: "light" | "dark";
 }
 
-if (process.argv.includes("--readme")) {
+async function take(browser: Browser, story: Story, name: string, look: Look): Promise<void> {
+  const picture = pictures[name];
+  if (picture === undefined) return;
+  const { place, operator = ada, before, after } = picture;
+  const { width, colorScheme } = look;
+  const height = heights[width] ?? 800;
+  const extraHTTPHeaders = { "x-operator": JSON.stringify(operator) };
+  const folder = `pictures/console/${width}-${colorScheme}`;
+  mkdirSync(folder, { recursive: true });
+  const options = { extraHTTPHeaders, colorScheme, viewport: { width, height } };
+  await withPage(browser, options, async (page) => {
+    await goTo(page, story.at, place(story.tasks));
+    await page.getByText("Live", { exact: true }).waitFor();
+    await before?.(page, story);
+    // The window grows to show everything, because a long list has no end.
+    if (name !== "tasks") {
+      const all = Number(await page.evaluate(wholeHeight));
+      await page.setViewportSize({ width, height: Math.max(height, all) });
+    }
+    await page.mouse.move(0, 0);
+    await page.screenshot({ path: `${folder}/${name}.png` });
+  });
+  await after?.(story);
+}
+
+/** The page scrolls inside its frame where it is wide. */
+const wholeHeight =
+  "innerWidth > 900 ? document.querySelector('main').scrollHeight + 41 : document.documentElement.scrollHeight";
+
+const browser = await openBrowser();
+const wanted = process.argv.slice(2);
+if (wanted.includes("--readme")) {
   mkdirSync("docs/pictures", { recursive: true });
   await takeForReadme(browser, "docs/pictures");
 } else {
-  for (const [width, height] of Object.entries(heights)) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      const folder = `pictures/console/${width}-${colorScheme}`;
-      mkdirSync(folder, { recursive: true });
-      for (const name of Object.keys(pictures)) {
-        await take(name, folder, Number(width), height, colorScheme, name !== "tasks");
+  const story = await tellStory();
+  try {
+    for (const width of Object.keys(heights).map(Number)) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        for (const name of Object.keys(pictures)) {
+          const isWanted = wanted.length === 0 || wanted.some((one) => name.includes(one));
+          if (isWanted) await take(browser, story, name, { width, colorScheme });
+        }
       }
     }
+  } finally {
+    await story.close();
   }
 }
 await browser.close();

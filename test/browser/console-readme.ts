@@ -57,7 +57,7 @@ export async function takeForReadme(browser: Browser, folder: string): Promise<v
 
 const before: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   task: async (page) => {
-    await page.getByText("It waits for group finance").waitFor();
+    await page.getByText("It waits for group finance to approve").waitFor();
     await page.getByRole("option", { name: "reserve-stock" }).click();
     // Until it has waited long enough to be seen.
     await page.waitForTimeout(10_000);

@@ -15,9 +15,9 @@ export function AuditTable(props: {
   if (records.length === 0) {
     return <p class="soft">Nothing is recorded. Answers, decisions and cancellations would be.</p>;
   }
-  const columns = ["When", "Action", isOfTask ? "" : "Task", "Key", "Who", "Via", "Note"];
+  const columns = ["When", "What", isOfTask ? "" : "Task", "Who", "About"];
   return (
-    <div class="wide-table" role="region" tabIndex={0} aria-label="Audit record">
+    <div class="wide-table stacks" role="region" tabIndex={0} aria-label="Audit record">
       <table>
         <thead>
           <tr>
@@ -34,7 +34,9 @@ export function AuditTable(props: {
               <td>
                 <When at={record.at} />
               </td>
-              <td>{record.action.replaceAll("_", " ")}</td>
+              <td>
+                {record.action.replaceAll("_", " ")} <code>{record.key}</code>
+              </td>
               {!isOfTask && (
                 <td>
                   {record.taskId === undefined ? (
@@ -46,12 +48,10 @@ export function AuditTable(props: {
                   )}
                 </td>
               )}
-              <td>
-                <code>{record.key}</code>
+              <td class="breaks">
+                {whoOf(record)} <span class="soft">{waysIn[record.via ?? ""] ?? record.via}</span>
               </td>
-              <td>{record.who ?? record.principal}</td>
-              <td>{record.via}</td>
-              <td>{noteOf(record)}</td>
+              <td>{aboutOf(record)}</td>
             </tr>
           ))}
         </tbody>
@@ -60,8 +60,26 @@ export function AuditTable(props: {
   );
 }
 
+/** Without a name, it was the caller, unless the server did it or was told by its own code. */
+function whoOf({ action, who, via, principal }: AuditFacts): string | undefined {
+  const isCallers = !doneByServer.has(action) && via !== "delivery";
+  return who ?? (isCallers ? principal : undefined);
+}
+
+const doneByServer: ReadonlySet<string> = new Set(["asked", "timed_out", "undone", "undo_failed"]);
+
+const waysIn: Readonly<Record<string, string>> = {
+  form: "in a form",
+  url: "on a page",
+  link: "on a page",
+  app: "in the App",
+  relay: "through the model",
+  delivery: "by the server's code",
+  console: "in the console",
+};
+
 /** What someone said or was asked, and who decides about it. */
-function noteOf({ note, message, group, needed = 1 }: AuditFacts): string {
+function aboutOf({ note, message, group, needed = 1 }: AuditFacts): string {
   const deciders = group === undefined ? undefined : `group ${group}, ${needed} needed`;
   return [note ?? message, deciders].filter(Boolean).join(" · ");
 }

@@ -42,7 +42,7 @@ export const callMark = ({ status }: CallRow): Mark => (status === "running" ? "
 
 function CallTable({ calls }: { readonly calls: readonly CallRow[] }): ComponentChild {
   return (
-    <div class="wide-table" role="region" tabIndex={0} aria-label="Calls, the newest first">
+    <div class="wide-table stacks" role="region" tabIndex={0} aria-label="Calls, the newest first">
       <table>
         <thead>
           <tr>
@@ -67,11 +67,13 @@ function CallTable({ calls }: { readonly calls: readonly CallRow[] }): Component
               <th scope="row">
                 <a href={href(["calls", call.id])}>{call.target}</a>
               </th>
-              <td class="figure">{call.rounds}</td>
+              <td class="figure" data-name="rounds">
+                {call.rounds}
+              </td>
               <td>
                 <When at={call.beganAt} />
               </td>
-              <td class="figure">
+              <td class="figure" data-name={call.endedAt === undefined ? undefined : "took"}>
                 {call.endedAt === undefined ? "" : duration(call.endedAt - call.beganAt)}
               </td>
               <td>{call.principal}</td>

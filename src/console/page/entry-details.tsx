@@ -65,7 +65,9 @@ function RowFacts(props: {
           `New in ${runWord}`,
           row.epoch === undefined
             ? undefined
-            : `${row.epoch}${writer === undefined ? "" : ` on ${writer.worker}`}`,
+            : row.epoch === 0
+              ? "none: it is older than the task"
+              : `${row.epoch}${writer === undefined ? "" : ` on ${writer.worker}`}`,
         ],
         ["Replayed in", replays.map(({ epoch }) => epoch).join(", ")],
         ["Size", entry && size(entry.bytes)],

@@ -154,7 +154,7 @@ function Glance(props: {
         <a href={isMore ? href(["tasks"], { stuck: "1" }) : href(["tasks", first.id])}>
           {isMore ? `${number} are stuck` : `One task of ${first.tool} is stuck`}
         </a>
-        <span class="why">{first.why}</span>
+        <span class="why">{isMore ? `${first.tool}: ${first.why}` : first.why}</span>
       </aside>
     );
   }

@@ -54,7 +54,7 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
             No worker has been seen. Tasks wait until a server with <code>tasks</code> starts.
           </p>
         ) : (
-          <div class="wide-table" role="region" tabIndex={0} aria-label="Workers">
+          <div class="wide-table stacks" role="region" tabIndex={0} aria-label="Workers">
             <table>
               <thead>
                 <tr>

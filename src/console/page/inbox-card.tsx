@@ -54,13 +54,15 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
       <p class="line">
         <span class="kind">{kindWords[item.kind]}</span>
         {item.group !== undefined && <span class="tag">{item.group}</span>}
+        <span class="push">
+          <When at={item.since} hasFocus />
+        </span>
+      </p>
+      <p class="line">
         <a href={href(["tasks", item.task])}>
           {item.tool} <code>{shortId(item.task)}</code>
         </a>
         {item.principal !== undefined && <span class="soft">for {item.principal}</span>}
-        <span class="push">
-          <When at={item.since} hasFocus />
-        </span>
       </p>
       <h3 ref={title} tabIndex={-1}>
         {item.message ?? item.key}

@@ -13,7 +13,7 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
   return (
     <section>
       <h2>Runs</h2>
-      <div class="wide-table" role="region" tabIndex={0} aria-label="Runs">
+      <div class="wide-table stacks" role="region" tabIndex={0} aria-label="Runs">
         <table>
           <thead>
             <tr>
@@ -35,16 +35,22 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
           <tbody>
             {runs.toReversed().map((run) => (
               <tr key={run.epoch}>
-                <th scope="row">{run.epoch}</th>
+                <th scope="row" data-name="Run">
+                  {run.epoch}
+                </th>
                 <td>
                   <code>{run.worker}</code>
                 </td>
                 <td>
                   <When at={run.beganAt} />
                 </td>
-                <td class="figure">{duration(run.until - run.beganAt)}</td>
-                <td class="figure">{rows.filter((row) => inRun(row, run) === "new").length}</td>
-                <td class="figure">
+                <td class="figure" data-name="took">
+                  {duration(run.until - run.beganAt)}
+                </td>
+                <td class="figure" data-name="new">
+                  {rows.filter((row) => inRun(row, run) === "new").length}
+                </td>
+                <td class="figure" data-name="replayed">
                   {rows.filter((row) => inRun(row, run) === "replayed").length}
                 </td>
                 <td class={run.isDead ? "bad" : ""}>{endOf(run, runs)}</td>
@@ -62,8 +68,8 @@ function endOf(run: KnownRun, runs: readonly KnownRun[]): string {
   if (run.isDead) {
     const next = runs.find(({ epoch }) => epoch > run.epoch);
     return next === undefined
-      ? `${run.worker} died.`
-      : `${run.worker} died. ${next.worker} took over after ${duration(next.beganAt - run.until)}.`;
+      ? "Its worker died."
+      : `Its worker died. ${next.worker} took over after ${duration(next.beganAt - run.until)}.`;
   }
   return ends[run.how ?? ""] ?? "It ended.";
 }

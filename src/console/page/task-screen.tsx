@@ -10,6 +10,7 @@ import type {
   TaskOutcome,
   TaskRow,
 } from "../wire.ts";
+import { isObject } from "../../util/objects.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { confirmed } from "./confirm.tsx";
 import { EntryDetails } from "./entry-details.tsx";
@@ -145,7 +146,11 @@ function Loaded({ details, rest, act }: LoadedProps): ComponentChild {
           ["Changed", <When at={task.updatedAt} hasFocus />],
           ["Worker", task.worker],
           ["Log", `${count(task.logLength, "entry", "entries")}, ${size(task.logBytes)}`],
-          ["Still to undo", task.undos === 0 ? undefined : count(task.undos, "step")],
+          [
+            // While it goes on, nothing is undone.
+            isOver ? "Still to undo" : "Can be undone",
+            task.undos === 0 ? undefined : count(task.undos, "step"),
+          ],
           ["Run again from", details.linked?.from && <Linked id={details.linked.from.task} />],
           ["Run again as", details.linked?.to?.map(({ task: id }) => <Linked key={id} id={id} />)],
         ]}
@@ -216,7 +221,7 @@ function Verdict(props: {
   return (
     <div class={task.isStuck === true ? "verdict stuck" : "verdict"}>
       <p>
-        {task.why ?? task.statusMessage ?? ended[task.status] ?? "It runs."}
+        {task.why ?? task.statusMessage ?? endOf(props.details)}
         {task.cause !== undefined && <> The last run failed: {task.cause}</>}
       </p>
       {dead.length > 0 && (
@@ -243,11 +248,24 @@ function Verdict(props: {
   );
 }
 
-const ended: Readonly<Record<string, string>> = {
-  completed: "It has completed.",
-  failed: "It has failed.",
-  cancelled: "It was cancelled.",
-};
+function endOf({ task, audit }: TaskDetails): string {
+  switch (task.status) {
+    case "completed":
+      return isObject(task.result) && task.result["isError"] === true
+        ? "It has completed, and its result is an error."
+        : "It has completed.";
+    case "failed":
+      return "It has failed.";
+    case "cancelled": {
+      const record = audit.findLast(({ action }) => action === "call_cancelled");
+      const who = record?.who ?? record?.principal;
+      return who === undefined ? "It was cancelled." : `It was cancelled by ${who}.`;
+    }
+    case "working":
+    case "input_required":
+      return "It runs.";
+  }
+}
 
 function Values({ details }: { readonly details: TaskDetails }): ComponentChild {
   const { input, result } = details.task;

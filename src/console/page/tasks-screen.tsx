@@ -131,7 +131,8 @@ function TaskTable(props: {
       <p class="sum">
         {grouped(rows.length)}
         {pages.at(-1)?.next === undefined ? "" : "+"} shown
-        {counts && ` · ${grouped(counts.live)} live, ${grouped(counts.inputRequired)} need input`}
+        {counts &&
+          ` · ${grouped(counts.live)} live, ${grouped(counts.inputRequired)} ${counts.inputRequired === 1 ? "needs" : "need"} input`}
       </p>
     </>
   );
@@ -157,8 +158,8 @@ function NoTasks(props: { readonly isFiltered: boolean; readonly isStuck: boolea
   return (
     <Empty title="No tasks yet">
       <p>
-        A call becomes a task when its tool calls <code>ctx.background()</code>, or has{" "}
-        <code>task: "always"</code> in its config. It then appears here, with all that it waits for.
+        A call becomes a task when its tool has <code>task</code> in its config and calls{" "}
+        <code>ctx.background()</code>. It then appears here, with all that it waits for.
       </p>
     </Empty>
   );

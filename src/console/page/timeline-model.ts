@@ -64,7 +64,10 @@ export function timelineOf(told: Told): Timeline {
   let last = createdAt;
   for (const entry of entries) {
     const row = rowOf(entry, last, runs);
-    rows.push(row);
+    const begun = kindOf(entry) === "step" ? rows.findIndex((one) => isBegun(one, row)) : -1;
+    // That the step began is of interest only until it has ended. Its undo was recorded then.
+    const [{ entry: first } = row] = begun === -1 ? [] : rows.splice(begun, 1);
+    rows.push(first?.undo === undefined ? row : { ...row, entry: { ...entry, undo: first.undo } });
     last = Math.max(last, row.to);
   }
   for (const wait of told.waits) {
@@ -116,13 +119,22 @@ const kinds: Readonly<Record<string, readonly [Lane, string]>> = {
   checkpoint: ["mark", "checkpoint"],
   changed: ["mark", "code changed"],
   patched: ["mark", "patched"],
-  version: ["mark", "code version"],
+  version: ["mark", "version"],
   cut: ["mark", "undoing begins"],
 };
 
+/** Whether a step ended, one way or the other. */
+const kindOf = ({ kind }: EntryFacts) => (kind === "threw" ? "step" : kind);
+
+/** Whether a row says that this step began. */
+const isBegun = (one: Row, { key }: Row): boolean => one.entry?.kind === "begun" && one.key === key;
+
 function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row {
-  const { kind, at = last } = entry;
-  const [lane, what] = kinds[kind ?? ""] ?? (["mark", kind ?? "entry"] as const);
+  const { kind, at = last, ms } = entry;
+  const [usual, what] = kinds[kind ?? ""] ?? (["mark", kind ?? "entry"] as const);
+  // What came before the task began, and an undo, have no length that is known.
+  const isPoint = ms === undefined && (entry.epoch === 0 || usual === "server");
+  const lane = isPoint ? "mark" : usual;
   const isWait = lane === "people" || lane === "clock";
   // The task has waited since the run before let go of it.
   const parked = runs.findLast((run) => !run.isOpen && !run.isDead && run.until <= at)?.until;
@@ -144,6 +156,7 @@ function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row 
 /** The key as its author knows it. The engine marks its own keys with a tilde. */
 function nameOf(key: string | undefined, what: string): string {
   if (!key || key.startsWith("~")) return what;
+  if (what.startsWith("undo")) return `${key} · ${what}`;
   return key.replace(/~aside$/, " · notify");
 }
 

@@ -76,7 +76,7 @@ function TimelineTable(props: TimelineProps): ComponentChild {
               <td class="figure">{row.lane === "mark" ? "" : duration(row.to - row.from)}</td>
               <td class="figure">{row.entry?.tries}</td>
               <td class="figure">{row.entry && size(row.entry.bytes)}</td>
-              <td class="figure">{row.epoch}</td>
+              <td class="figure">{row.epoch === 0 ? "" : row.epoch}</td>
               <td>
                 {runs
                   .filter((run) => inRun(row, run) === "replayed")

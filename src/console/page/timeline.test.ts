@@ -110,6 +110,31 @@ test("a wait that began after the page's last look at the clock has lasted for n
   expect(to).toBe(since);
 });
 
+test("a step with an undo is one row from its beginning to its end, with the undo", () => {
+  const begun = { seq: 0, kind: "begun", key: "hold", epoch: 1, at: 500, bytes: 1, undo: "free" };
+  const ended = { seq: 1, kind: "step", key: "hold", epoch: 1, at: 900, ms: 400, bytes: 1 };
+  const open = timelineOf({ ...told, entries: [begun], waits: [] });
+  expect(open.rows).toMatchObject([{ key: "hold", what: "step begun", lane: "mark" }]);
+  for (const kind of ["step", "threw"]) {
+    const { rows } = timelineOf({ ...told, entries: [begun, { ...ended, kind }], waits: [] });
+    expect(rows).toMatchObject([{ key: "hold", lane: "server", entry: { seq: 1, undo: "free" } }]);
+  }
+});
+
+test("what has no known length is a mark: an answer from before the task, and an undo", () => {
+  const entries = [
+    { seq: 0, kind: "answer", key: "how", epoch: 0, at: 100, bytes: 1 },
+    { seq: 1, kind: "step", key: "read", epoch: 0, at: 100, ms: 40, bytes: 1 },
+    { seq: 2, kind: "undone", key: "read", epoch: 1, at: 900, bytes: 1 },
+  ] as const;
+  const { rows } = timelineOf({ ...told, entries, waits: [] });
+  expect(rows.map(({ key, lane }) => [key, lane])).toEqual([
+    ["how", "mark"],
+    ["read", "server"],
+    ["read · undo", "mark"],
+  ]);
+});
+
 test("keys that the engine made up are shown as what they are", () => {
   const entries = [
     { seq: 0, kind: "background", key: "~background-1", bytes: 1 },

@@ -106,10 +106,10 @@ function Drawing(props: DrawingProps): ComponentChild {
   const shownRuns = runs.slice(isNarrow ? -3 : -12);
   const gutter = 8 + Math.max(1, shownRuns.length) * column + 6;
   const longest = rows.reduce((most, { key }) => Math.max(most, key.length), 4);
-  const labels = Math.min(isNarrow ? 100 : 220, longest * glyph + 16);
+  const labels = Math.min(isNarrow ? 116 : 220, longest * glyph + 16);
   const left = gutter + labels;
   // A narrow window keeps its room for the bars. The details say how long the selected entry took.
-  const lengths = isNarrow ? 10 : 76;
+  const lengths = isNarrow ? 10 : 92;
   const pieces = useMemo(
     () => piecesOf(runs, timeline.from, timeline.to, Math.max(60, width - left - lengths)),
     [timeline, width, left],
