@@ -127,6 +127,26 @@ test("an error in one form leaves the other alone", async () => {
   expect(await frame.getByLabel("Your answer").first().inputValue()).toBe("Rome");
 });
 
+test("its frame grows with the errors, and shrinks once they are mended", async () => {
+  const { page, frame } = await shown("both", { width: 320 });
+  const hidden = () =>
+    frame.evaluate<number>("document.documentElement.scrollHeight - window.innerHeight");
+  const height = () => page.evaluate<number>("document.querySelector('iframe').clientHeight");
+  await frame.getByRole("button", { name: "Send" }).first().waitFor();
+  await expect.poll(hidden, patience).toBeLessThanOrEqual(0);
+  const before = await height();
+  await frame.getByRole("button", { name: "Send" }).first().click();
+  await frame.getByRole("button", { name: "Send" }).last().click();
+  await expect.poll(() => frame.getByRole("alert").count(), patience).toBe(2);
+  await expect.poll(height, patience).toBeGreaterThan(before + 100);
+  await expect.poll(hidden, patience).toBeLessThanOrEqual(0);
+  const grown = await height();
+  await frame.getByLabel("Your answer").first().fill("Rome");
+  await frame.getByRole("button", { name: "Send" }).first().click();
+  await expect.poll(() => frame.getByRole("alert").count(), patience).toBe(1);
+  await expect.poll(height, patience).toBeLessThan(grown - 100);
+});
+
 test("an answer that the handler refuses is asked for again", async () => {
   const { frame, contexts } = await shown("even");
   await frame.getByLabel("Your answer").fill("3");

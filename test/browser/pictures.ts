@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import { openHost } from "./app-host.ts";
 import { appStates } from "./app-states.ts";
-import { openBrowser } from "./chromium.ts";
+import { openBrowser, until } from "./chromium.ts";
 import { inPage, openDesks, pageStates } from "./page-states.ts";
 
 const wanted = process.argv.slice(2);
@@ -33,7 +33,11 @@ for (const [name, reach] of Object.entries(appStates)) {
   if (!isWanted(`app-${name}`)) continue;
   for (const { colorScheme: theme, viewport } of looks) {
     const { width } = viewport;
-    const { page, close } = await reach(host, { theme, width });
+    const { page, frame, close } = await reach(host, { theme, width });
+    // The host gives the frame the height that the App asks for, a moment later.
+    await until(() =>
+      frame.evaluate("document.documentElement.scrollHeight <= window.innerHeight"),
+    );
     await page.screenshot({ path: `pictures/app-${name}-${theme}-${width}.png`, fullPage: true });
     await close();
   }
