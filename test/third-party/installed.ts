@@ -25,7 +25,12 @@ export const clients: readonly ThirdParty[] = [
   {
     name: "langchain",
     from: "npm",
-    packages: ["@langchain/mcp-adapters@1.1.4", "@langchain/core@1.2.13"],
+    // A newer version of the graph does not go with this version of the core.
+    packages: [
+      "@langchain/mcp-adapters@1.1.4",
+      "@langchain/core@1.2.13",
+      "@langchain/langgraph@1.4.10",
+    ],
   },
   {
     name: "mcpjam",
