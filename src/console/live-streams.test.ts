@@ -18,7 +18,7 @@ function streams() {
       }),
   };
   const closing = new AbortController();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the streams use nothing else of it
+  // The streams use nothing else of it.
   const inside = { core: { store }, closing: () => closing.signal } as unknown as Inside;
   return { live: new LiveStreams(inside), looks };
 }

@@ -38,7 +38,7 @@ test("an approval says how many have agreed, if it needs more than one", () => {
   const decided = { who: "bo", value: "sealed", at: now };
   const wait = { kind: "external", key: "pay", wire: "w", group: "finance" } as const;
   const whyOf = (more: object) =>
-    reasonFor({ ...task, waits: [{ ...wait, ...more }] } as TaskListing, around)?.why;
+    reasonFor({ ...task, waits: [{ ...wait, ...more }] }, around)?.why;
   expect(whyOf({ needs: 1 })).toBe('It waits for group finance to approve "pay".');
   const decisions = [
     { ...decided, approves: true },

@@ -118,16 +118,16 @@ export function useChanges(concerns: (line: LiveLine) => boolean, changed: () =>
   latest.current = { concerns, changed };
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let read = -Infinity;
+    let lastAt = -Infinity;
     const listener: Hear = (line) => {
       if (!latest.current.concerns(line)) return;
       timer ??= setTimeout(
         () => {
           timer = undefined;
-          read = performance.now();
+          lastAt = performance.now();
           latest.current.changed();
         },
-        Math.max(calmMs, read + gapMs - performance.now()),
+        Math.max(calmMs, lastAt + gapMs - performance.now()),
       );
     };
     listeners.add(listener);
