@@ -13,6 +13,7 @@ import type { TaskLimits } from "./limits.ts";
 import { entryRecord, versionRecord } from "./execution/log-records.ts";
 import { sealInput } from "./ownership.ts";
 import { SnapshotReader } from "./reader.ts";
+import { RecentSeals } from "./recent-seals.ts";
 import { StorageShares } from "./shares.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { TaskSnapshot } from "./snapshot.ts";
@@ -88,7 +89,8 @@ export class TaskRuntime {
   #followers: Followers | undefined;
   #ready: Promise<void> | undefined;
 
-  constructor(options: RuntimeOptions) {
+  constructor(given: RuntimeOptions) {
+    const options = { ...given, sealer: new RecentSeals(given.sealer) };
     this.#options = options;
     this.#reader = new SnapshotReader(options);
     this.approvals = new Approvals(options, this.#reader);

@@ -1,10 +1,10 @@
 // Seals the records in a store. Reading the database, or a copy of it, reveals nothing, and writing to it cannot move a
 // record to another place.
 
-import { randomBytes } from "node:crypto";
 import { TokenError } from "./errors.ts";
 import { read, write } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
+import { randomBytes } from "./random.ts";
 import type { RandomBytes } from "./random.ts";
 
 /** Seals a record for its place in the store, such as "task/log/7". A "." in front separates the place from the key id. */
