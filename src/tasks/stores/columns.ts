@@ -89,16 +89,30 @@ export interface ColumnWriter<Fields> {
   readonly valuesOf: (record: Fields) => readonly SqlValue[];
 }
 
+/** A field, and where it is kept. */
+export interface ColumnOf<Fields> {
+  readonly field: keyof Fields;
+  readonly column: Column;
+}
+
+function columnsOf<Fields>(
+  columns: Columns<Fields>,
+  isWanted: (column: Column) => boolean,
+): readonly ColumnOf<Fields>[] {
+  const wanted: ColumnOf<Fields>[] = [];
+  for (const field in columns) {
+    const column: Column = columns[field];
+    if (isWanted(column)) wanted.push({ field, column });
+  }
+  return wanted;
+}
+
 /** Makes a writer for the columns that `isWanted` chooses. */
 export function columnWriter<Fields>(
   columns: Columns<Fields>,
   isWanted: (column: Column) => boolean = () => true,
 ): ColumnWriter<Fields> {
-  const wanted: { readonly field: keyof Fields; readonly column: Column }[] = [];
-  for (const field in columns) {
-    const column: Column = columns[field];
-    if (isWanted(column)) wanted.push({ field, column });
-  }
+  const wanted = columnsOf(columns, isWanted);
   return {
     names: wanted.map(({ column }) => column.name),
     valuesOf: (record) => wanted.map(({ field, column }) => encoded(record[field], column)),
@@ -108,13 +122,14 @@ export function columnWriter<Fields>(
 /** Writes a whole task. */
 export const wholeTask: ColumnWriter<TaskRecord> = columnWriter<TaskRecord>(taskColumns);
 
-/** Writes what can change about a task. */
-export const changingTask: ColumnWriter<TaskRecord> = columnWriter<TaskRecord>(
+/** The fields of a task that can change, each with its column. */
+export const changingFields: readonly ColumnOf<TaskRecord>[] = columnsOf<TaskRecord>(
   taskColumns,
   ({ isFixed }) => !isFixed,
 );
 
-function encoded(value: unknown, { kind }: Column): SqlValue {
+/** The value of a field as its column keeps it. */
+export function encoded(value: unknown, { kind }: Column): SqlValue {
   if (kind === "json") return JSON.stringify(value);
   if (kind === "flag") return value === true ? 1 : 0;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- text and numbers, as the columns say

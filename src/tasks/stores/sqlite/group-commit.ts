@@ -20,7 +20,7 @@ export class GroupCommit {
   readonly #database: SqliteDatabase;
   readonly #patienceMs: number | undefined;
   #jobs: Job[] = [];
-  #isWorking = false;
+  #working: Promise<void> | undefined;
 
   constructor(database: SqliteDatabase, patienceMs?: number) {
     this.#database = database;
@@ -34,17 +34,21 @@ export class GroupCommit {
         return () => resolve(value);
       };
       this.#jobs.push({ operation: job, reject });
-      if (!this.#isWorking) void this.#work();
+      this.#working ??= this.#work();
     });
 
+  /** Resolves when nothing is under way. Undefined if nothing is. */
+  get settled(): Promise<void> | undefined {
+    return this.#working;
+  }
+
   async #work(): Promise<void> {
-    this.#isWorking = true;
     while (this.#jobs.length > 0) {
       await new Promise(setImmediate);
       const jobs = this.#jobs.splice(0, most);
       await this.#commit(jobs);
     }
-    this.#isWorking = false;
+    this.#working = undefined;
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {

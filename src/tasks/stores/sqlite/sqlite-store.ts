@@ -16,7 +16,9 @@ import type { ClaimRef, TaskRecord } from "../../task.ts";
 import { AccountTable, sqliteAccounts } from "./account-table.ts";
 import { AuditTable, auditIn } from "./audit-table.ts";
 import type { SqliteDatabase } from "./driver.ts";
+import { isBusy } from "./driver.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { KnownRows } from "./known-rows.ts";
 import { CommitHints } from "./commit-hints.ts";
 import { openDatabase } from "./open.ts";
 import { patiently } from "./retry-when-busy.ts";
@@ -26,6 +28,7 @@ import { HistoryTable } from "./history-table.ts";
 import { PartTable } from "./part-table.ts";
 import { SpillTable } from "./spill-table.ts";
 import { TaskTable } from "./task-table.ts";
+import { inTransaction } from "./transaction.ts";
 import { removeEnded, sweep } from "./sqlite-upkeep.ts";
 import { WorkerTable } from "./worker-table.ts";
 
@@ -52,6 +55,7 @@ interface Tables {
 
 interface OpenFile extends Tables {
   readonly database: SqliteDatabase;
+  readonly rows: KnownRows;
   readonly commits: GroupCommit;
   /** Undefined if no other process uses the database. */
   readonly version: (() => number) | undefined;
@@ -70,7 +74,7 @@ export class SqliteStore implements TaskStore {
   readonly #hints: CommitHints;
   #connecting: Promise<OpenFile> | undefined;
   #connection: OpenFile | undefined;
-  /** Operations that have been called and have not ended. */
+  /** Operations that wait for the file to open, or for its lock. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -97,6 +101,7 @@ export class SqliteStore implements TaskStore {
     this.#isClosed = true;
     this.#hints.end();
     await Promise.allSettled([this.#connecting, ...this.#underWay]);
+    await this.#connection?.commits.settled;
     this.#connection?.database.close();
     this.#connection = undefined;
     this.#connecting = undefined;
@@ -116,7 +121,10 @@ export class SqliteStore implements TaskStore {
     });
 
   readonly read: TaskStore["read"] = (id) =>
-    this.#read(({ tasks }) => this.#asOfNow(tasks.byId(id)));
+    this.#read(({ rows, tasks }) => {
+      rows.check();
+      return this.#asOfNow(tasks.byId(id));
+    });
   readonly readByCall: TaskStore["readByCall"] = (id) =>
     this.#read(({ tasks }) => this.#asOfNow(tasks.byCall(id)));
   readonly readLog: TaskStore["readLog"] = (id, from) =>
@@ -202,7 +210,8 @@ export class SqliteStore implements TaskStore {
         const next = task && moves.claimed(task, worker, leaseMs, now);
         if (next === undefined) return [];
         tasks.update(next, history.ended(id, endedRun(task, next, now)));
-        return [{ task: next, log: tasks.log(id), before: task?.worker }];
+        const log = next.logLength === 0 ? [] : tasks.log(id);
+        return [{ task: next, log, before: task?.worker }];
       });
       return { claimed, nextDueAt: tasks.nextDueAt(tools, now), now };
     });
@@ -398,31 +407,47 @@ export class SqliteStore implements TaskStore {
     });
   }
 
-  #read<T>(operation: (tables: Tables) => T): Promise<T> {
-    return this.#do((connection) => patiently(() => operation(connection)));
+  #read<T>(operation: (tables: OpenFile) => T): Promise<T> {
+    return this.#do(async (connection) => {
+      try {
+        return operation(connection);
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+      }
+      return this.#noted(patiently(() => operation(connection)));
+    });
   }
 
-  async #write<T>(
+  #write<T>(
     operation: (tables: Tables, changed: Changed, hint: (hint: ChangeHint) => void) => T,
   ): Promise<T> {
-    const { value, hints } = await this.#do((connection) =>
-      connection.commits.run(() => {
-        // The list starts empty with every attempt, because an attempt that was rolled back has changed nothing.
-        const seen: ChangeHint[] = [];
-        const changed: Changed = (task, isNews = true) => {
-          seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews, task });
-          return task;
-        };
-        const hint = (one: ChangeHint) => void seen.push(one);
-        return { value: operation(connection, changed, hint), hints: seen };
-      }),
-    );
-    for (const hint of hints) this.#hints.announce(hint);
-    return value;
+    return this.#do(async (connection) => {
+      // The list starts empty with every attempt, because an attempt that was rolled back has changed nothing.
+      let seen: ChangeHint[] = [];
+      const changed: Changed = (task, isNews = true) => {
+        seen.push({ id: task.id, isDue: moves.isDue(task, this.#now()), isNews, task });
+        return task;
+      };
+      const hint = (one: ChangeHint) => void seen.push(one);
+      const value = await connection.commits.run(() => {
+        seen = [];
+        return operation(connection, changed, hint);
+      });
+      for (const one of seen) this.#hints.announce(one);
+      return value;
+    });
   }
 
-  async #do<T>(operation: (connection: OpenFile) => Promise<T>): Promise<T> {
-    const doing = this.#open().then(operation);
+  /** Most of the time the file is open, and nothing is waited for. */
+  #do<T>(operation: (connection: OpenFile) => Promise<T>): Promise<T> {
+    const connection = this.#isClosed ? undefined : this.#connection;
+    return connection === undefined
+      ? this.#noted(this.#open().then(operation))
+      : operation(connection);
+  }
+
+  /** Closing waits for what is under way. */
+  async #noted<T>(doing: Promise<T>): Promise<T> {
     this.#underWay.add(doing);
     try {
       return await doing;
@@ -441,12 +466,15 @@ export class SqliteStore implements TaskStore {
     try {
       const path = this.#path;
       const database = await (typeof path === "string" ? openDatabase(path) : path());
+      const version = typeof path === "string" ? versionOf(database) : undefined;
+      const rows = new KnownRows(version);
       this.#connection = {
         database,
-        commits: new GroupCommit(database),
-        version: typeof path === "string" ? versionOf(database) : undefined,
+        rows,
+        commits: new GroupCommit(knowing(rows, database)),
+        version,
         accounts: new AccountTable(database),
-        tasks: new TaskTable(database),
+        tasks: new TaskTable(database, rows),
         history: new HistoryTable(database),
         parts: new PartTable(database),
         rounds: new RoundTable(database),
@@ -462,6 +490,22 @@ export class SqliteStore implements TaskStore {
     }
   }
 }
+
+/** The database, with transactions that keep the known rows true. */
+const knowing = (rows: KnownRows, database: SqliteDatabase): SqliteDatabase => ({
+  ...database,
+  transaction: (operation) => {
+    try {
+      return inTransaction(database, () => {
+        rows.check();
+        return operation();
+      });
+    } catch (error) {
+      rows.clear();
+      throw error;
+    }
+  },
+});
 
 function versionOf({ prepare }: SqliteDatabase): () => number {
   const version = prepare("pragma data_version");

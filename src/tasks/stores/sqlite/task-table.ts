@@ -2,29 +2,31 @@
 // by itself.
 
 import type { StoreFigures, StoreUsage, TaskPageRequest } from "../../store.ts";
+import { isLive } from "../../task.ts";
 import type { ClaimRef, LogAppend, Sealed, TaskRecord } from "../../task.ts";
-import { changingTask, recordOf, wholeTask } from "../columns.ts";
+import { recordOf, wholeTask } from "../columns.ts";
 import type { TaskRow } from "../columns.ts";
+import { TaskUpdates } from "./task-updates.ts";
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.ts";
 import { isText } from "./driver.ts";
+import { KnownRows } from "./known-rows.ts";
 import { bytesIn, removableOf } from "./row-sizes.ts";
 import type { Removable } from "./row-sizes.ts";
 
 /** The same words as in the partial index, because otherwise SQLite does not use it. */
-const isLive = "status in ('working', 'input_required')";
+const isLiveSql = "status in ('working', 'input_required')";
 
 /** Whether the time of a task is not up, or it has ended. `asOf` in expiry.ts does not change such a task. */
-const isCurrent = `(expires_at > ? or not ${isLive})`;
+const isCurrent = `(expires_at > ? or not ${isLiveSql})`;
 /** The revision that `asOf` in expiry.ts shows. */
-export const shownRevision: string = `revision + (expires_at <= ? and ${isLive}) as revision`;
+export const shownRevision: string = `revision + (expires_at <= ? and ${isLiveSql}) as revision`;
 
 /** The steps are undone, or undoing them has taken too long. */
 const isSettled = "(undos = 0 or updated_at <= ?3)";
 
-const isUndoing = `undos > 0 and not ${isLive}`;
+const isUndoing = `undos > 0 and not ${isLiveSql}`;
 
 const columns = wholeTask.names;
-const changes = changingTask.names.map((column) => `${column} = ?`).join(", ");
 const page = "(created_at, id) < (?, ?) order by created_at desc, id desc limit ?";
 
 /** The size of what is sealed in a task. SQLite reads it from the head of a row, without the texts. */
@@ -34,8 +36,6 @@ const bytes = `log_bytes + octet_length(input) + octet_length(waits) + octet_len
 type SqliteTaskStatement =
   | (
       | "insert"
-      | "update"
-      | "updateEnding"
       | "byId"
       | "byCall"
       | "countLive"
@@ -51,12 +51,10 @@ type SqliteTaskStatement =
 /** The SQL of each statement. */
 export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   insert: `insert into tasks (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
-  update: `update tasks set ${changes} where id = ?`,
-  updateEnding: `update tasks set ${changes}, runs = runs || ? where id = ?`,
   byId: "select * from tasks where id = ?",
   byCall: "select * from tasks where call_id = ?",
   /** Counts no further than the limit. */
-  countLive: `select count(*) as live from (select 1 from tasks where principal = ? and ${isLive} limit ?)`,
+  countLive: `select count(*) as live from (select 1 from tasks where principal = ? and ${isLiveSql} limit ?)`,
   list: `select * from tasks where rest is null and principal = ? and ${isCurrent} and ${page}`,
   listAll: `select * from tasks where rest is null and ${isCurrent} and ${page}`,
   revisions: `select id, ${shownRevision} from tasks where id in (select value from json_each(?))`,
@@ -74,7 +72,7 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   noteRead: `update tasks set unread = 0
     where unread = 1 and id in (select value from json_each(?))`,
   expired: `select id, ${bytes} as bytes from tasks
-    where rest is null and expires_at <= ?1 and (${isLive} or ${isSettled}) order by expires_at limit ?2`,
+    where rest is null and expires_at <= ?1 and (${isLiveSql} or ${isSettled}) order by expires_at limit ?2`,
   /** The same conditions as `isAbandoned` in moves.ts. */
   abandoned: `select id, ${bytes} as bytes from tasks
     where unread = 1 and status = 'input_required' and created_at <= ?1 and updated_at <= ?1
@@ -83,8 +81,8 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
         select 1 from json_each(waits) where json_extract(value, '$.kind') <> 'question')
     order by created_at limit ?2`,
   ended: `select id, ${bytes} as bytes from tasks
-    where rest is null and principal = ? and not ${isLive} and undos = 0 order by created_at, id limit ?`,
-  usage: `select count(*) as rows, coalesce(sum(${isLive}), 0) as live,
+    where rest is null and principal = ? and not ${isLiveSql} and undos = 0 order by created_at, id limit ?`,
+  usage: `select count(*) as rows, coalesce(sum(${isLiveSql}), 0) as live,
       coalesce(sum(${bytes}), 0) as bytes
     from tasks where rest is null and principal = ?`,
   forget: `delete from tasks where id in (
@@ -94,7 +92,7 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   /** One statement reads one snapshot, so that the figures agree with each other. */
   figures: `select * from
     (select count(*) as live, coalesce(sum(status = 'input_required'), 0) as input_required
-      from tasks where ${isLive}),
+      from tasks where ${isLiveSql}),
     (select count(*) as due, min(due_at) as oldest_due_at from tasks
       where due_at <= ?1 and id not in (select id from tasks where ${isUndoing})),
     (select count(*) as held, coalesce(sum(due_at <= ?1), 0) as held_and_due
@@ -112,34 +110,58 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
 /** The tables of tasks and their logs. */
 export class TaskTable {
   readonly #do: Readonly<Record<SqliteTaskStatement, SqliteStatement>>;
+  readonly #updates: TaskUpdates;
+  readonly #rows: KnownRows;
 
-  constructor(database: SqliteDatabase) {
+  /** `rows` are checked by the caller, at the start of every transaction and of every read by itself. */
+  constructor(database: SqliteDatabase, rows: KnownRows = new KnownRows()) {
     this.#do = prepareAll(database, taskStatements);
+    this.#updates = new TaskUpdates(database);
+    this.#rows = rows;
   }
 
   readonly byId = (id: string): TaskRecord | undefined =>
-    isText(id) ? first(this.#do.byId.all(id)) : undefined;
+    this.#rows.get(id) ?? (isText(id) ? this.#first(this.#do.byId.all(id)) : undefined);
 
   readonly byCall = (callId: string): TaskRecord | undefined =>
-    isText(callId) ? first(this.#do.byCall.all(callId)) : undefined;
+    isText(callId) ? this.#first(this.#do.byCall.all(callId)) : undefined;
+
+  #first([row]: readonly SqliteRow[]): TaskRecord | undefined {
+    if (row === undefined) return undefined;
+    const task = taskOf(row);
+    this.#rows.put(task);
+    return task;
+  }
 
   readonly insert = (task: TaskRecord): void => {
     this.#do.insert.run(...wholeTask.valuesOf(task));
+    this.#rows.put(task);
+    if (isLive(task)) this.#rows.becomesLive(task.principal);
   };
 
-  /** Writes what can change, with the run that ends, as `HistoryTable.ended` writes it. */
+  /** Writes what has changed, with the run that ends, as `HistoryTable.ended` writes it. */
   readonly update = (task: TaskRecord, ended = ""): void => {
-    if (ended === "") this.#do.update.run(...changingTask.valuesOf(task), task.id);
-    else this.#do.updateEnding.run(...changingTask.valuesOf(task), ended, task.id);
+    const before = this.#rows.get(task.id);
+    this.#updates.write(before, task, ended);
+    this.#rows.put(task);
+    const wasLive = before !== undefined && isLive(before);
+    if (isLive(task) && !wasLive) this.#rows.becomesLive(task.principal);
   };
 
-  readonly renew = ({ id, dueAt }: TaskRecord): void => {
-    this.#do.renew.run(dueAt ?? null, id);
+  readonly renew = (task: TaskRecord): void => {
+    this.#do.renew.run(task.dueAt ?? null, task.id);
+    this.#rows.put(task);
   };
 
-  readonly hasAsManyLive = (principal: string, most: number): boolean =>
+  /** Counts them only if there may be as many. */
+  readonly hasAsManyLive = (principal: string, most: number): boolean => {
+    const atMost = this.#rows.liveAtMost(principal);
     // SQLite takes no infinite limit.
-    most !== Infinity && numberOf(this.#do.countLive.all(principal, most)[0], "live") >= most;
+    if (most === Infinity || (atMost !== undefined && atMost < most)) return false;
+    const live = numberOf(this.#do.countLive.all(principal, most)[0], "live");
+    if (live < most) this.#rows.counted(principal, live);
+    return live >= most;
+  };
 
   readonly list = (
     { principal, after, limit }: TaskPageRequest,
@@ -180,7 +202,13 @@ export class TaskTable {
     return next === Infinity ? undefined : next;
   };
 
-  readonly noteRead = (ids: readonly string[]): void => this.#do.noteRead.run(JSON.stringify(ids));
+  readonly noteRead = (ids: readonly string[]): void => {
+    this.#do.noteRead.run(JSON.stringify(ids));
+    for (const id of ids) {
+      const task = this.#rows.get(id);
+      if (task?.isUnread === true) this.#rows.put({ ...task, isUnread: false });
+    }
+  };
 
   readonly expired = (now: number, limit: number, undoneBy: number): readonly Removable[] =>
     this.#do.expired.all(now, limit, atLeast(undoneBy)).map(removableOf);
@@ -200,8 +228,11 @@ export class TaskTable {
     return { live, ended: numberOf(rows[0], "rows") - live, bytes: bytesIn(rows) };
   };
 
-  readonly forget = (now: number, limit: number, undoneBy: number): number =>
-    this.#do.forget.all(now, limit, atLeast(undoneBy)).length;
+  readonly forget = (now: number, limit: number, undoneBy: number): number => {
+    const forgotten = this.#do.forget.all(now, limit, atLeast(undoneBy));
+    for (const { id } of forgotten) this.#rows.forget(String(id));
+    return forgotten.length;
+  };
 
   readonly figures = (now: number): StoreFigures => {
     const [row] = this.#do.figures.all(now);
@@ -254,7 +285,6 @@ const atLeast = (time: number): number => Math.max(time, Number.MIN_SAFE_INTEGER
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table is strict
 const taskOf = (row: SqliteRow): TaskRecord => recordOf(row as unknown as TaskRow);
-const first = ([row]: readonly SqliteRow[]) => (row === undefined ? undefined : taskOf(row));
 const timeOf = (row: SqliteRow | undefined, column: string): number | undefined => {
   const time = row?.[column];
   return typeof time === "number" ? time : undefined;
