@@ -34,16 +34,7 @@ const bytes = `log_bytes + octet_length(input) + octet_length(waits) + octet_len
       + coalesce(octet_length(result), 0) + coalesce(octet_length(status_message), 0)`;
 
 type SqliteTaskStatement =
-  | (
-      | "insert"
-      | "byId"
-      | "byCall"
-      | "countLive"
-      | "list"
-      | "listAll"
-      | "revisions"
-      | "ownRevisions"
-    )
+  | ("insert" | "byId" | "byCall" | "countLive" | "list" | "listAll" | "revisions" | "ownRevisions")
   | ("due" | "nextDue" | "renew" | "expired" | "abandoned" | "ended" | "forget" | "figures")
   | ("noteRead" | "usage")
   | ("readLog" | "appendLog" | "deleteLog");
