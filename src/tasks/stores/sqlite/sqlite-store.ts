@@ -151,7 +151,7 @@ export class SqliteStore implements TaskStore {
       const held = worker && moves.claimedAnswered(next, worker, this.#now());
       tasks.update(changed(held ?? next, held === undefined));
       if (held === undefined) return { task: next, accepted };
-      const claimed = { task: held, log: tasks.log(id), before: undefined };
+      const claimed = { task: held, log: tasks.wholeLog(held), before: undefined };
       return { task: held, accepted, claimed };
     });
 
@@ -210,8 +210,7 @@ export class SqliteStore implements TaskStore {
         const next = task && moves.claimed(task, worker, leaseMs, now);
         if (next === undefined) return [];
         tasks.update(next, history.ended(id, endedRun(task, next, now)));
-        const log = next.logLength === 0 ? [] : tasks.log(id);
-        return [{ task: next, log, before: task?.worker }];
+        return [{ task: next, log: tasks.wholeLog(next), before: task?.worker }];
       });
       return { claimed, nextDueAt: tasks.nextDueAt(tools, now), now };
     });

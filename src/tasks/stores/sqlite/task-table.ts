@@ -246,6 +246,9 @@ export class TaskTable {
   readonly log = (id: string, from = 0): readonly Sealed[] =>
     isText(id) ? this.#do.readLog.all(id, from).map((row) => String(row["record"])) : [];
 
+  readonly wholeLog = ({ id, logLength }: TaskRecord): readonly Sealed[] =>
+    logLength === 0 ? [] : this.log(id);
+
   readonly appendLog = (
     { id, epoch }: ClaimRef,
     { at, records, took }: Pick<LogAppend, "at" | "records" | "took">,
