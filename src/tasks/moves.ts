@@ -1,3 +1,4 @@
+// Long on purpose: one function for each move.
 // The moves that a task can make, as pure functions from one record to the next. The memory store is made of them,
 // SQLite applies them to a row that it has locked, and Postgres makes each of them in one statement.
 

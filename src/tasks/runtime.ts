@@ -1,3 +1,4 @@
+// Long on purpose: one member for each thing that the server does with tasks.
 // The task engine as the server sees it: it creates, reads, answers, cancels and follows tasks, and it starts and
 // drains a worker. Values are open here, and sealed in the store below.
 
