@@ -4,7 +4,6 @@
 import { copyJson } from "../util/json.ts";
 import type { Divergence } from "./divergence.ts";
 import type { InboxEvent } from "./inbox.ts";
-import { senderOf } from "./journal.ts";
 import type { AnswerEntry, Entry } from "./journal.ts";
 import type { Reading } from "./operations.ts";
 import type { QuestionOperation } from "./requested.ts";
@@ -46,8 +45,7 @@ export class Answers {
         }
         const { recorded = value } = reading;
         const { via = operation.spec.via, who } = event;
-        const sender = senderOf({ via, who });
-        const entry = { kind: "answer", key, value: recorded, digest: asked, ...sender } as const;
+        const entry = { kind: "answer", key, value: recorded, digest: asked, via, who } as const;
         operation.state = "in_progress";
         // If the answer was read just now from its own copy, the result is delivered without reading it again.
         record(entry, () =>

@@ -131,7 +131,10 @@ export type PackedEntry = readonly [letter: string, key: string, ...rest: unknow
 export function packEntry(entry: Entry): PackedEntry {
   switch (entry.kind) {
     case "answer":
-      return ["a", entry.key, entry.digest, entry.value, ...packSender(entry)];
+      // Most answers come from a form of the client.
+      return isFromForm(entry)
+        ? ["a", entry.key, entry.digest, entry.value]
+        : ["a", entry.key, entry.digest, entry.value, ...packSender(entry)];
     case "expired":
       return ["x", entry.key, entry.digest];
     case "begun":
@@ -158,13 +161,15 @@ export function packEntry(entry: Entry): PackedEntry {
   }
 }
 
-/** Most answers come from a form of the client, and that is not written. */
-export function packSender({ via = form, who }: Sender): readonly string[] {
-  if (who !== undefined) return [via, who];
-  return via === form ? none : [via];
+/** That an answer comes from a form of the client is not written. */
+export function packSender(sender: Sender): readonly string[] {
+  const { via = form, who } = sender;
+  if (isFromForm(sender)) return none;
+  return who === undefined ? [via] : [via, who];
 }
 
 const form = "form";
+const isFromForm = ({ via = form, who }: Sender): boolean => via === form && who === undefined;
 
 function unpackSender(via: unknown, who: unknown): Sender {
   return senderOf({
@@ -181,13 +186,9 @@ export function unpackEntry(packed: unknown): Entry {
   switch (letter) {
     case "a":
       if (typeof first !== "string" || second === undefined) throw unknownEntry();
-      return {
-        kind: "answer",
-        key,
-        digest: first,
-        value: json(second),
-        ...unpackSender(via, who),
-      };
+      return via === undefined && who === undefined
+        ? { kind: "answer", key, digest: first, value: json(second) }
+        : { kind: "answer", key, digest: first, value: json(second), ...unpackSender(via, who) };
     case "x":
       if (typeof first !== "string") throw unknownEntry();
       return { kind: "expired", key, digest: first };

@@ -241,8 +241,10 @@ export class Playback implements TurnListener {
   }
 
   #answering(): Answers {
+    // Written out, because most runs need it and a spread is slow.
     return (this.#answers ??= new Answers({
-      ...this.#shared(),
+      loop: this.#loop,
+      record: (entry, then) => this.#record(entry, then),
       settle: (operation, settle) => this.#settle(operation, settle),
       diverge: () => this.#diverge(),
     }));
