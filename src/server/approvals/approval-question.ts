@@ -135,7 +135,7 @@ export function callerQuestion(
     admit: async (raw) => {
       const reading = await asked.read(raw);
       if (reading.kind === "invalid" || !isObject(raw)) return reading;
-      const decision = { at: now(), via: question.way(question) ?? "form" };
+      const decision = { at: now(), via: question.call.way(question) ?? "form" };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was JSON before
       return { ...reading, recorded: { ...raw, decided: decision } as unknown as Json };
     },

@@ -292,17 +292,16 @@ export class HandlerContext implements TaskContext {
   }
 
   #params(verb: string, key: string, options?: AskedWith): QuestionParams {
-    const facts = this.#facts;
+    // Written out, because this runs for each question of each round and a spread is slow.
     return {
-      ...options,
       verb,
       key,
-      handler: facts.name,
-      can: (ability) => facts.can(ability),
-      way: (privacy) => facts.way(privacy),
-      hasPages: () => facts.hasPages(),
-      pageAddress: (ticket) => facts.pageAddress(ticket) ?? "",
-      onSchemaError: (of, error) => facts.onSchemaError(of, error),
+      call: this.#facts,
+      timeoutMs: options?.timeoutMs,
+      unsolicited: options?.unsolicited,
+      sensitive: options?.sensitive,
+      relay: options?.relay,
+      isConfirmation: options?.isConfirmation,
     };
   }
 

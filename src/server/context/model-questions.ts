@@ -19,7 +19,7 @@ export function sampleQuestion(
   );
   // `includeContext` is a hint, so it is sent only to clients that support it.
   const params =
-    includeContext === undefined || !question.can("sampling.context")
+    includeContext === undefined || !question.call.can("sampling.context")
       ? asked
       : { ...asked, includeContext };
   checkHistory(question.key, params.messages);

@@ -11,6 +11,7 @@ import { reasonOf } from "../forms/issues.ts";
 import type { Schema } from "../forms/schema.ts";
 import { tenYearsMs } from "../../util/timers.ts";
 import { inWords, notAsked, Unsupported } from "./unsupported-question.ts";
+import type { CallFacts } from "./call-facts.ts";
 import { pausesFor } from "../round/ways.ts";
 import type { Privacy, Way } from "../round/ways.ts";
 import { isPending } from "../pages/pending.ts";
@@ -40,17 +41,10 @@ export interface QuestionParams extends Privacy {
   readonly timeoutMs?: number | undefined;
   readonly unsolicited?: boolean | undefined;
   readonly key: string;
-  /** The name of the tool, prompt or resource, for messages. */
-  readonly handler: string;
-  readonly can: (ability: Ability) => boolean;
-  /** The way of a question that may be shown as a form. Undefined if there is none. */
-  readonly way: (privacy: Privacy) => Way | undefined;
-  /** Whether the app has a public address for pages. */
-  readonly hasPages: () => boolean;
-  /** The address of the page of a ticket. */
-  readonly pageAddress: (ticket: string) => string;
-  /** Reports a schema that throws instead of returning issues. The author is told, the client is not. */
-  readonly onSchemaError: (key: string, error: unknown) => void;
+  readonly call: Pick<
+    CallFacts,
+    "name" | "can" | "way" | "hasPages" | "pageAddress" | "onSchemaError"
+  >;
   /** The member of `ctx` that asks, for messages. */
   readonly verb: string;
 }
@@ -100,7 +94,7 @@ export function formQuestion(
                 requestedSchema: form.requestedSchema,
               },
             }
-          : urlRequest(message, reason, question.pageAddress(ticket)),
+          : urlRequest(message, reason, question.call.pageAddress(ticket) ?? ""),
       pausingWay: pausesFor(way) ? way : undefined,
       audited: { message, via: way, isSecret: question.sensitive },
       page: hasPage(way)
@@ -134,8 +128,8 @@ function formWay(question: QuestionParams): Way | undefined {
       `Question "${key}" is sensitive and has relay: true. A secret never goes through a model: remove one of them.`,
     );
   }
-  const way = question.way(question);
-  if (way === undefined && sensitive === true && !question.hasPages()) {
+  const way = question.call.way(question);
+  if (way === undefined && sensitive === true && !question.call.hasPages()) {
     throw new ParleyError(
       "no_url",
       `Question "${key}" is sensitive, so it needs a page, but the app has no public address. Pass parley({ url: "https://…" }).`,
@@ -167,7 +161,7 @@ const formDigests = new WeakMap<object, { readonly message: string; readonly dig
 
 function accepted(question: QuestionParams, read: Read, onRefusal: OnRefusal): Reading {
   if (!read.ok) {
-    if (read.thrown !== undefined) question.onSchemaError(question.key, read.thrown);
+    if (read.thrown !== undefined) question.call.onSchemaError(question.key, read.thrown);
     return { kind: "invalid", reason: read.reason };
   }
   const { value } = read;
@@ -289,7 +283,8 @@ export function externalQuestion(
     read: check,
     admit: async (raw) => {
       const read = await check(raw);
-      if (read.kind === "invalid") question.onSchemaError(question.key, new Error(read.reason));
+      if (read.kind === "invalid")
+        question.call.onSchemaError(question.key, new Error(read.reason));
       return read;
     },
     shown: {
@@ -340,11 +335,11 @@ export function common(
 
 /** The error for a question that this client cannot be asked. */
 export function impossible(
-  { can, handler, key }: QuestionParams,
+  { call, key }: QuestionParams,
   needs: Ability,
   words?: () => string,
 ): Unsupported | undefined {
-  return can(needs) ? undefined : new Unsupported(handler, key, needs, words?.());
+  return call.can(needs) ? undefined : new Unsupported(call.name, key, needs, words?.());
 }
 
 /** Throws ParleyError "bad_option" for a wording that is not plain data. */

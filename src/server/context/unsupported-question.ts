@@ -41,25 +41,21 @@ const declarations: Record<Ability, string> = {
 };
 
 /** A question that no way to the person is open for. */
-export function notAsked(
-  { handler, key, sensitive, can }: UnaskedQuestion,
-  question: string,
-): Unsupported {
+export function notAsked({ key, sensitive, call }: UnaskedQuestion, question: string): Unsupported {
   if (sensitive === true) {
     const why = "it is sensitive, so it needs a page, and this client opens none";
-    return new Unsupported(handler, key, "url", question, why);
+    return new Unsupported(call.name, key, "url", question, why);
   }
-  const why = can("url")
+  const why = call.can("url")
     ? "this client supports pages only, and the app has no public address for them"
     : "this client supports neither forms nor pages, and relay is off for it";
-  return new Unsupported(handler, key, "form", question, why);
+  return new Unsupported(call.name, key, "form", question, why);
 }
 
 interface UnaskedQuestion {
-  readonly handler: string;
   readonly key: string;
   readonly sensitive?: boolean | undefined;
-  readonly can: (ability: Ability) => boolean;
+  readonly call: { readonly name: string; readonly can: (ability: Ability) => boolean };
 }
 
 const mostFields = 5;

@@ -90,13 +90,13 @@ export function openCall(
 const noAnswers: ReadonlyMap<string, object> = new Map();
 const noMail: ReadonlySet<string> = new Set();
 
-async function laterRound(
+function laterRound(
   core: Core,
   definition: Definition,
   request: RoundRequest,
   answers: ReadonlyMap<string, object>,
   input: unknown,
-): Promise<Call> {
+): Call | Promise<Call> {
   const { environment, limits } = core;
   const binding = bindingOf(core, definition, request);
   const { method, target, argumentsDigest, principal, audience } = binding;
@@ -109,45 +109,54 @@ async function laterRound(
     now: environment.now(),
     maxBytes: limits.tokenBytes,
   });
-  const packed =
-    claims.state.kind === "inline"
-      ? claims.state.value
-      : await fetchSpilled(core, claims.callId, claims.state.pointer);
-  const state = readState(packed);
-  if (state.askedAt !== undefined) {
-    core.telemetry.waited(definition.name, environment.now() - state.askedAt);
-  }
-  noteClockSkew(core, claims.callId, claims.expiresAt, state.out);
-  const inputDigest = isSameJson(input, request.arguments)
-    ? shortened(argumentsDigest)
-    : digestOfInput(input);
-  const mail = state.out.some(({ asked }) => asked !== undefined)
-    ? await withMail(core, claims.callId, state.out, answers)
-    : { answers, mailed: noMail, from: undefined };
-  const came = events(state.out, mail.answers, environment.now(), mail.from);
-  const arrived = [...state.unused, ...came];
-  return {
-    id: () => claims.callId,
-    round: claims.round + 1,
-    roundsLeft: claims.roundsLeft - 1,
-    tokenExpiresAt: claims.expiresAt,
-    binding: () => binding,
-    abilities: state.abilities,
-    ways: state.ways,
-    era: state.era,
-    journal: state,
-    inbox: new Inbox(arrived),
-    arrived,
-    answers,
-    mailed: mail.mailed,
-    lowLevel: state.lowLevel,
-    inputDigest: () => state.inputDigest,
-    version: state.version,
-    yields: state.yields,
-    objection: inputDigest === state.inputDigest ? undefined : inputChanged(definition.name),
-    firstSpan: state.firstSpan,
-    span: undefined,
+  const asCall = (state: CallState, mail: Mail): Call => {
+    const came = events(state.out, mail.answers, environment.now(), mail.from);
+    const arrived = state.unused.length === 0 ? came : [...state.unused, ...came];
+    const inputDigest = isSameJson(input, request.arguments)
+      ? shortened(argumentsDigest)
+      : digestOfInput(input);
+    return {
+      id: () => claims.callId,
+      round: claims.round + 1,
+      roundsLeft: claims.roundsLeft - 1,
+      tokenExpiresAt: claims.expiresAt,
+      binding: () => binding,
+      abilities: state.abilities,
+      ways: state.ways,
+      era: state.era,
+      journal: state,
+      inbox: new Inbox(arrived),
+      arrived,
+      answers,
+      mailed: mail.mailed,
+      lowLevel: state.lowLevel,
+      inputDigest: () => state.inputDigest,
+      version: state.version,
+      yields: state.yields,
+      objection: inputDigest === state.inputDigest ? undefined : inputChanged(definition.name),
+      firstSpan: state.firstSpan,
+      span: undefined,
+    };
   };
+  const withState = (packed: PackedState): Call | Promise<Call> => {
+    const state = readState(packed);
+    if (state.askedAt !== undefined) {
+      core.telemetry.waited(definition.name, environment.now() - state.askedAt);
+    }
+    noteClockSkew(core, claims.callId, claims.expiresAt, state.out);
+    return state.out.some(({ asked }) => asked !== undefined)
+      ? withMail(core, claims.callId, state.out, answers).then((mail) => asCall(state, mail))
+      : asCall(state, { answers, mailed: noMail, from: undefined });
+  };
+  return claims.state.kind === "inline"
+    ? withState(claims.state.value)
+    : fetchSpilled(core, claims.callId, claims.state.pointer).then(withState);
+}
+
+/** The answers of a round, with those that pages have brought. */
+interface Mail extends Pick<Call, "answers" | "mailed"> {
+  /** How the answers of pages came. Undefined without any. */
+  readonly from: ReadonlyMap<string, Sender> | undefined;
 }
 
 /** The arguments cannot be digested, so a token cannot be bound to them. Ordinary clients do not send such arguments. */
@@ -205,6 +214,7 @@ class FirstRound implements Call {
   #id: string | undefined;
   #binding: Binding | undefined;
   #inbox: Inbox | undefined;
+  #abilities: readonly (Ability | ExtensionId)[] | undefined;
   #ways: OpenWays | undefined;
   #inputDigest: { readonly value: string | undefined } | undefined;
 
@@ -266,6 +276,10 @@ class FirstRound implements Call {
   }
 
   get abilities(): readonly (Ability | ExtensionId)[] {
+    return (this.#abilities ??= this.#able());
+  }
+
+  #able(): readonly (Ability | ExtensionId)[] {
     const able = abilitiesOf(this.#request.capabilities);
     const { task } = this.#definition;
     if (task === undefined || able.includes("task")) return able;
@@ -377,7 +391,8 @@ function events(
     if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });
     const value = isExternal === true ? undefined : answers.get(key);
     if (value === undefined) continue;
-    found.push({ kind: "answer", key, value: json(value), digest: put, ...from?.get(key) });
+    const { via, who } = from?.get(key) ?? theClient;
+    found.push({ kind: "answer", key, value: json(value), digest: put, via, who });
   }
   const known = new Set(out.map(({ key }) => key));
   for (const [key, value] of answers) {
@@ -385,6 +400,9 @@ function events(
   }
   return found;
 }
+
+/** It needs no naming. */
+const theClient: Sender = {};
 
 // The value was parsed from a request's JSON.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion

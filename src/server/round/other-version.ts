@@ -27,7 +27,7 @@ export function leftToOthers(
   definition: Definition,
   call: Call,
   { error, isOlder }: Pick<Extract<Outcome<unknown>, { kind: "failed" }>, "error" | "isOlder">,
-): Promise<RoundResponse> | undefined {
+): RoundResponse | Promise<RoundResponse> | undefined {
   if (!cannotFollow(error)) return undefined;
   // A note that this code does not know shows that newer code wrote it, even if the two have the same version.
   if (!mayLeave(core, call) && !(isOlder === true && canYield(call))) return undefined;

@@ -163,7 +163,7 @@ function runOrRepeat(
     .catch((error: unknown) => refusal(core, definition, request, error, call));
 }
 
-function runCall(
+async function runCall(
   core: Core,
   definition: Definition,
   call: Call,
@@ -174,7 +174,7 @@ function runCall(
   if (call.objection !== undefined) {
     const { objection: error } = call;
     const left = leftToOthers(core, definition, call, { error });
-    return left ?? Promise.resolve(failureResponse(core, definition, error, call));
+    return left ?? failureResponse(core, definition, error, call);
   }
   // Looked up once for the whole round, because an app that closes while the handler runs no longer has a task runtime.
   const runtime = runtimeFor(core, definition, request, call);
@@ -207,20 +207,22 @@ function runCall(
     inline === undefined
       ? run(handler, parsed, call, carrier)
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
-  const responding = running
-    .then((outcome) => {
-      if (outcome.kind === "failed" && !isInputRequired(outcome.error)) recording.onThrow?.();
-      if (core.watching?.watcher !== undefined && "entries" in outcome)
-        call.ended = outcome.entries;
-      return outcome.kind === "yielded" && carrier.hasShed
+  let response: RoundResponse;
+  try {
+    const outcome = await running;
+    if (outcome.kind === "failed" && !isInputRequired(outcome.error)) recording.onThrow?.();
+    if (core.watching?.watcher !== undefined && "entries" in outcome) call.ended = outcome.entries;
+    const responding =
+      outcome.kind === "yielded" && carrier.hasShed
         ? shedResponse(core, definition, call, outcome)
         : responseTo(core, definition, call, request, runtime, outcome, carrier);
-    })
-    .then((response) => endAudit(core, call, carrier, response))
-    .catch((error: unknown) => failureResponse(core, definition, error, call));
-  return hadPages(call)
-    ? responding.then((response) => leavePages(core, call, response))
-    : responding;
+    const responded = responding instanceof Promise ? await responding : responding;
+    const ending = endAudit(core, call, carrier, responded);
+    response = ending instanceof Promise ? await ending : ending;
+  } catch (error) {
+    response = failureResponse(core, definition, error, call);
+  }
+  return hadPages(call) ? leavePages(core, call, response) : response;
 }
 
 /** The state of a call that has not run yet. */

@@ -65,7 +65,7 @@ export function shedResponse(
   definition: Definition,
   call: Call,
   { entries, open, unused }: Extract<Outcome<unknown>, { kind: "yielded" }>,
-): Promise<RoundResponse> {
+): RoundResponse | Promise<RoundResponse> {
   const now = core.environment.now();
   const { out: before } = call.journal;
   // The time limit of a question begins when it is asked, so one that was never asked is left out.

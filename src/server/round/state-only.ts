@@ -20,7 +20,7 @@ export function stateOnly(
   definition: Definition,
   call: Call,
   carried: CarriedState,
-): Promise<RoundResponse> {
+): RoundResponse | Promise<RoundResponse> {
   const state = { ...carried, lowLevel: call.lowLevel };
   return inputRequiredResponse(core, definition, call, state, []);
 }

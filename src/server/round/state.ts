@@ -51,71 +51,67 @@ export interface PackedState {
   readonly e: readonly PackedEntry[];
   readonly o: readonly (readonly [key: string, digest: string | null, dueAt?: number])[];
   readonly a: readonly (Ability | ExtensionId)[];
-  readonly u?: readonly (readonly [
-    key: string,
-    digest: string,
-    value: unknown,
-    ...sender: readonly string[],
-  ])[];
-  readonly l?: LowLevelState;
-  readonly i?: string;
+  readonly u?:
+    | readonly (readonly [
+        key: string,
+        digest: string,
+        value: unknown,
+        ...sender: readonly string[],
+      ])[]
+    | undefined;
+  readonly l?: LowLevelState | undefined;
+  readonly i?: string | undefined;
   /** Left out for 2026-07-28, and by version 0.1.0 for every protocol version. */
-  readonly v?: Era;
-  readonly t?: readonly [traceId: string, spanId: string, flags: number];
-  readonly w?: number;
+  readonly v?: Era | undefined;
+  readonly t?: readonly [traceId: string, spanId: string, flags: number] | undefined;
+  readonly w?: number | undefined;
   /** The version of the app. Left out by version 0.1.0. */
-  readonly p?: string;
-  readonly y?: number;
+  readonly p?: string | undefined;
+  readonly y?: number | undefined;
   /** The ways of questions. Left out if they are the client's forms at most, and by version 0.1.0. */
-  readonly r?: OpenWays;
+  readonly r?: OpenWays | undefined;
   /** The questions that have a page, and how many times each has been asked. */
-  readonly m?: readonly (readonly [key: string, asked: number])[];
+  readonly m?: readonly (readonly [key: string, asked: number])[] | undefined;
   /** The questions that the client does not answer. */
-  readonly x?: readonly string[];
+  readonly x?: readonly string[] | undefined;
 }
 
 /** The state as the token holds it. */
 export function packState(state: CallState): PackedState {
   const { entries, out, abilities, era, unused, lowLevel, inputDigest, firstSpan, askedAt } = state;
   const { version, yields, ways } = state;
-  const kept = unused.flatMap((event) =>
-    event.kind === "answer" && event.digest !== undefined
-      ? [[event.key, event.digest, event.value, ...packSender(event)] as const]
-      : [],
-  );
+  // JSON leaves out what is undefined. Written out, because this runs in every round and spreads are slow.
   return {
     e: entries.map(packEntry),
     o: out.map(({ key, digest = null, dueAt }) =>
       dueAt === undefined ? [key, digest] : [key, digest, dueAt],
     ),
     a: abilities,
-    ...(kept.length === 0 ? {} : { u: kept }),
-    ...(lowLevel === noLowLevelState ? {} : { l: lowLevel }),
-    ...(inputDigest === undefined ? {} : { i: inputDigest }),
-    ...(era === modernVersion ? {} : { v: era }),
-    ...(firstSpan === undefined
-      ? {}
-      : { t: [firstSpan.traceId, firstSpan.spanId, firstSpan.traceFlags] }),
-    ...(askedAt === undefined ? {} : { w: askedAt }),
-    ...(version === undefined ? {} : { p: version }),
-    ...(yields === 0 ? {} : { y: yields }),
-    ...(ways === formsOnly(abilities) ? {} : { r: ways }),
-    ...withPages(out),
-    ...withExternals(out),
+    u: unlessEmpty(unused.flatMap(packUnused)),
+    l: lowLevel === noLowLevelState ? undefined : lowLevel,
+    i: inputDigest,
+    v: era === modernVersion ? undefined : era,
+    t: firstSpan && [firstSpan.traceId, firstSpan.spanId, firstSpan.traceFlags],
+    w: askedAt,
+    p: version,
+    y: yields === 0 ? undefined : yields,
+    r: ways === formsOnly(abilities) ? undefined : ways,
+    m: unlessEmpty(
+      out.flatMap(({ key, asked }) => (asked === undefined ? [] : [[key, asked] as const])),
+    ),
+    x: unlessEmpty(out.flatMap(({ key, isExternal }) => (isExternal === true ? [key] : []))),
   };
 }
 
-function withExternals(out: readonly OpenWait[]): Pick<PackedState, "x"> {
-  const keys = out.filter(({ isExternal }) => isExternal === true).map(({ key }) => key);
-  return keys.length === 0 ? {} : { x: keys };
-}
+const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined =>
+  list.length === 0 ? undefined : list;
 
-function withPages(out: readonly OpenWait[]): Pick<PackedState, "m"> {
-  const pages = out.flatMap(({ key, asked }) =>
-    asked === undefined ? [] : [[key, asked] as const],
-  );
-  return pages.length === 0 ? {} : { m: pages };
-}
+type PackedUnused = NonNullable<PackedState["u"]>[number];
+
+const packUnused = (event: InboxEvent): readonly PackedUnused[] =>
+  event.kind === "answer" && event.digest !== undefined
+    ? [[event.key, event.digest, event.value, ...packSender(event)]]
+    : [];
 
 /** Throws a TypeError for a state in a form that this version does not write. */
 export function unpackState(packed: PackedState): CallState {

@@ -23,31 +23,41 @@ import { pausingFor, travelling } from "./pausing.ts";
 import type { Pausing, RoundResponse } from "./request.ts";
 import { lateAnswerMs } from "./clock-skew.ts";
 import { havePages, openPages } from "./open-pages.ts";
+import type { OpenPages } from "./open-pages.ts";
 import { spill } from "./spill.ts";
 import { packState } from "./state.ts";
 import type { CallState, OpenWait, PackedState } from "./state.ts";
 
 type WaitingOutcome = Extract<Outcome<unknown>, { kind: "waiting" | "yielded" | "detached" }>;
 
+// Nothing here is awaited unless it has to be, because each promise is a measurable share of a short round.
+
 /** The response of a run that waits for answers, or that ended at a checkpoint. */
-export async function suspend(
+export function suspend(
   core: Core,
   definition: Definition,
   call: Call,
   { entries, open, unused }: WaitingOutcome,
   audit?: CallAudit,
-): Promise<RoundResponse> {
+): RoundResponse | Promise<RoundResponse> {
   hintAtChange(core, definition, call.id(), call.journal.entries, entries);
   const now = core.environment.now();
   const waits = open.map((wait) => openWait(wait, call.journal.out, now));
-  const { out, tickets } = havePages(open)
-    ? await openPages(core, call, open, waits)
-    : { out: waits, tickets: noTickets };
-  const state = { entries, out, unused, lowLevel: call.lowLevel };
   const sent = travelling(open);
-  await audit?.asked(sent.filter((one) => isFirstShown(one, call, sent.length < open.length)));
-  const requests = sent.flatMap((one) => inputRequest(one, tickets.get(one.key)));
-  return inputRequiredResponse(core, definition, call, state, requests, pausingFor(sent, out));
+  const ask = ({ out, tickets }: OpenPages) => {
+    const state = { entries, out, unused, lowLevel: call.lowLevel };
+    const requests = sent.flatMap((one) => inputRequest(one, tickets.get(one.key)));
+    return inputRequiredResponse(core, definition, call, state, requests, pausingFor(sent, out));
+  };
+  const opened = havePages(open)
+    ? openPages(core, call, open, waits)
+    : { out: waits, tickets: noTickets };
+  if (audit === undefined) return opened instanceof Promise ? opened.then(ask) : ask(opened);
+  const isFirst = (one: Open) => isFirstShown(one, call, sent.length < open.length);
+  return Promise.resolve(opened).then(async (pages) => {
+    await audit.asked(sent.filter(isFirst));
+    return ask(pages);
+  });
 }
 
 /** Whether a question was not shown in an earlier round. What was open and could not travel may not have been. */
@@ -99,7 +109,7 @@ function wordsOf(request: InputRequest): string {
 }
 
 /** Seals the state into a token, and asks these questions. */
-export async function inputRequiredResponse(
+export function inputRequiredResponse(
   core: Core,
   definition: Definition,
   call: Call,
@@ -107,7 +117,7 @@ export async function inputRequiredResponse(
     Partial<Pick<CallState, "version" | "yields">>,
   inputRequests: readonly (readonly [string, InputRequest])[],
   pausing?: Pausing,
-): Promise<RoundResponse> {
+): RoundResponse | Promise<RoundResponse> {
   if (call.roundsLeft <= 0) throw tooManyRounds(definition.name, core.limits.rounds);
   // Written out here and below, because this runs in every round and a spread is slow.
   const state: CallState = {
@@ -126,18 +136,21 @@ export async function inputRequiredResponse(
       core.telemetry.isMeasuring && inputRequests.length > 0 ? core.environment.now() : undefined,
   };
   const keptMs = pausing === undefined ? 0 : core.limits.pauseMs;
-  const requestState = await sealState(core, definition, call, state, keptMs);
-  hintAtSize(core, definition, call.id(), call.round, own.entries);
-  const resultType = "input_required";
-  return {
-    kind: resultType,
-    call: call.id(),
-    pausing,
-    result:
-      inputRequests.length === 0
-        ? { resultType, requestState }
-        : { resultType, inputRequests: Object.fromEntries(inputRequests), requestState },
+  const respond = (requestState: string): RoundResponse => {
+    hintAtSize(core, definition, call.id(), call.round, own.entries);
+    const resultType = "input_required";
+    return {
+      kind: resultType,
+      call: call.id(),
+      pausing,
+      result:
+        inputRequests.length === 0
+          ? { resultType, requestState }
+          : { resultType, inputRequests: Object.fromEntries(inputRequests), requestState },
+    };
   };
+  const sealed = sealState(core, definition, call, state, keptMs);
+  return typeof sealed === "string" ? respond(sealed) : sealed.then(respond);
 }
 
 /** A question that is asked again unchanged keeps its time limit. */
@@ -158,14 +171,15 @@ function inputRequest(
   return isShown(shown) ? [[key, shown.request(reason, ticket)]] : [];
 }
 
-async function sealState(
+/** A promise if the state goes to the store. */
+function sealState(
   core: Core,
   definition: Definition,
   call: Call,
   state: CallState,
   /** How long the state is kept at least, in milliseconds. */
   keptMs: number,
-): Promise<string> {
+): string | Promise<string> {
   const { limits, environment } = core;
   const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
   const expiresAt = Math.max(
@@ -195,9 +209,9 @@ async function sealState(
     return sealed({ kind: "inline", value: packed });
   } catch (error) {
     if (!(error instanceof TokenTooLarge)) throw error;
-    const pointer = await spill(core, call, packed, expiresAt);
-    if (pointer === undefined) throw tooLarge(core, definition.name, error, state.entries);
-    return sealed({ kind: "spilled", pointer });
+    const spilling = spill(core, call, packed, expiresAt);
+    if (spilling === undefined) throw tooLarge(core, definition.name, error, state.entries);
+    return spilling.then((pointer) => sealed({ kind: "spilled", pointer }));
   }
 }
 

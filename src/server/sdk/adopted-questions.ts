@@ -70,8 +70,8 @@ function pageQuestion(
  * The author gave these questions no keys, so their keys are their order. An answer must not reach another question
  * that is now asked at its place.
  */
-function ordered({ handler, key }: QuestionParams, spec: QuestionSpec): QuestionSpec {
-  return { ...spec, ifChanged: () => askedAnother(handler, key) };
+function ordered({ call, key }: QuestionParams, spec: QuestionSpec): QuestionSpec {
+  return { ...spec, ifChanged: () => askedAnother(call.name, key) };
 }
 
 function askedAnother(handler: string, key: string): ParleyError {
@@ -99,7 +99,7 @@ function formFor(question: QuestionParams, { requestedSchema }: ElicitRequestFor
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     // The SDK asks with any schema, so this does, too. A client that cannot be asked is told the message alone.
-    return question.can("form") ? anyForm(literal) : confirmForm;
+    return question.call.can("form") ? anyForm(literal) : confirmForm;
   }
 }
 

@@ -54,7 +54,7 @@ export class ResponseEncoder {
       }
       case "input_required":
         return mayAsk(response.result, params._meta[CLIENT_CAPABILITIES_META_KEY])
-          ? this.#result(id, { ...response.result })
+          ? this.#asking(id, response.result)
           : undefined;
       case "task":
         return this.#result(id, { ...createTaskResult(response.task) });
@@ -81,12 +81,26 @@ export class ResponseEncoder {
   }
 
   #result(id: Id, result: WireResult): EncodedResponse {
+    return this.#encodedResult(id, () => this.#encoded(result));
+  }
+
+  #encodedResult(id: Id, encode: () => string): EncodedResponse {
     try {
-      const json = `{"result":${this.#encoded(result)},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+      const json = `{"result":${encode()},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
       return { status: 200, json };
     } catch {
       return encodedError(id, { code: internalError, message: "The result is not JSON" });
     }
+  }
+
+  /** The state is by far the largest part. It is a token, so no character of it needs an escape. */
+  #asking(id: Id, { inputRequests, requestState }: InputRequired): EncodedResponse {
+    return this.#encodedResult(id, () => {
+      const asked =
+        inputRequests === undefined ? "" : `"inputRequests":${JSON.stringify(inputRequests)},`;
+      const state = requestState === undefined ? "" : `"requestState":"${requestState}",`;
+      return `{"resultType":"input_required",${asked}${state}${this.#metaTail}`;
+    });
   }
 
   #encoded(result: WireResult): string {

@@ -109,7 +109,7 @@ interface WholeResponse extends EncodedResponse {
 
 /** Sends at once. */
 export const sendNow: Send = ({ res, status, json }) => {
-  res.writeHead(status, headersOf(json)).end(json);
+  res.writeHead(status, headersOf(Buffer.byteLength(json))).end(json);
 };
 
 /** Sends together with the responses that are ready at the same time. Only for our own server: a host may replace `end`. */
@@ -125,17 +125,22 @@ export const sendTogether: Send = backToBack(sendAsOne, ({ res }, error) => {
 function sendAsOne({ res, status, json }: WholeResponse): void {
   // Something else has responded since this response was ready.
   if (res.headersSent) return;
-  res.writeHead(status, headersOf(json));
+  const bytes = Buffer.byteLength(json);
+  res.writeHead(status, headersOf(bytes));
   const { socket } = res;
   // Without a socket it is not this response's turn on a pipelined connection yet, or the client disconnected.
   if (socket === null) return void res.end(json);
   socket.cork();
-  res.write(json);
+  res.write(json, encodingOf(json, bytes));
   socket.uncork();
   res.end();
 }
 
-const headersOf = (json: string) => ({
+const headersOf = (bytes: number) => ({
   "content-type": "application/json",
-  "content-length": Buffer.byteLength(json),
+  "content-length": bytes,
 });
+
+/** A text of as many bytes as characters is ASCII, which Node writes faster if it does not have to look for anything else. */
+const encodingOf = (text: string, bytes: number): "latin1" | "utf8" =>
+  text.length === bytes ? "latin1" : "utf8";
