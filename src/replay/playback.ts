@@ -108,7 +108,7 @@ export class Playback implements TurnListener {
   request(operation: Operation): void {
     const { name } = this.#carrier;
     const { key } = operation;
-    const earlier = this.#requested.get(key);
+    const earlier = this.#requested.named(key);
     if (earlier !== undefined) {
       return this.#run.fail(authorErrors.duplicateKey(name, earlier, operation));
     }
@@ -351,9 +351,7 @@ export class Playback implements TurnListener {
   }
 
   #suspend(open: readonly Open[]): void {
-    const unused = this.#inbox
-      .unusedAnswers()
-      .filter(({ key }) => this.#requested.get(key)?.state !== "settled");
+    const unused = this.#inbox.unusedAnswers().filter(({ key }) => !this.#requested.isSettled(key));
     const suspended = { entries: this.entries, open, unused };
     this.#run.suspend(suspendedAs(this.#ending, this.#isPostponed, suspended));
   }

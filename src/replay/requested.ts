@@ -71,10 +71,17 @@ type OfKind<K> = Extract<Operation, { kind: K }>;
 /** The operations of a run by key. They are in a Map, so that `__proto__` is a key like any other (R10). */
 export class Requested {
   readonly #byKey = new Map<string, Operation>();
+  /**
+   * The names of those that are settled. Nothing else of them is kept, because in a long call all that it has asked would
+   * outlive one garbage collection after another.
+   */
+  readonly #settled = new Map<string, NamedOperation>();
   /** In the order of their requests. */
   readonly #outstanding = new Set<Operation>();
   /** Questions that had not been awaited when this list was last updated. */
   #unawaited: QuestionOperation[] = [];
+  /** How long that list may be before it is updated. */
+  #mostUnawaited = fewUnawaited;
   /** Operations that were requested after questions that had not been awaited (R10). */
   #suspects: { readonly operation: Operation; readonly past: readonly QuestionOperation[] }[] = [];
 
@@ -91,15 +98,33 @@ export class Requested {
     }
     this.#byKey.set(operation.key, operation);
     this.#outstanding.add(operation);
-    if (operation.kind === "question") this.#unawaited.push(operation);
+    if (operation.kind === "question") this.#addUnawaited(operation);
   }
 
+  #addUnawaited(question: QuestionOperation): void {
+    if (this.#unawaited.length >= this.#mostUnawaited) {
+      this.#unawaited = this.#unawaited.filter(({ isAwaited }) => !isAwaited);
+      this.#mostUnawaited = Math.max(fewUnawaited, 2 * this.#unawaited.length);
+    }
+    this.#unawaited.push(question);
+  }
+
+  /** The operation with this key, if it is not settled. */
   get(key: string): Operation | undefined {
     return this.#byKey.get(key);
   }
 
+  /** The operation with this key, settled or not. */
+  named(key: string): NamedOperation | undefined {
+    return this.#byKey.get(key) ?? this.#settled.get(key);
+  }
+
+  isSettled(key: string): boolean {
+    return this.#settled.has(key);
+  }
+
   has(key: string): boolean {
-    return this.#byKey.has(key);
+    return this.#byKey.has(key) || this.#settled.has(key);
   }
 
   /** The operations of these kinds that nothing has been started for. */
@@ -115,6 +140,9 @@ export class Requested {
   settled(operation: Operation): void {
     operation.state = "settled";
     this.#outstanding.delete(operation);
+    const { kind, key, place } = operation;
+    this.#byKey.delete(key);
+    this.#settled.set(key, { kind, key, place });
   }
 
   /** A step that is not awaited and has not finished, if there is one. */
@@ -144,6 +172,8 @@ export class Requested {
 }
 
 const none: readonly never[] = [];
+
+const fewUnawaited = 16;
 
 /** What a question gives the carrier to show. */
 export const shownBy = (operation: Operation | undefined): unknown =>

@@ -165,8 +165,9 @@ const remedies: Readonly<Record<string, string>> = {
 };
 const anyRemedy = "Pass its JSON Schema through fromJsonSchema() from @modelcontextprotocol/server";
 
-// A key may be computed, so a schema that lives as long as the process must not keep a form for each key.
-const maxKeys = 100;
+// A key may be computed, so a schema that lives as long as the process must not keep a form for each key. A long call finds
+// all of its own, because making a form takes longer than everything else about a question that is replayed.
+const maxKeys = 1_000;
 
 function perKey(make: (key: string) => Form): (key: string) => Form {
   const made = new Map<string, Form>();
