@@ -52,7 +52,7 @@ export interface Sender {
 }
 
 /** The members of a sender that are set. */
-export function senderOf({ via, who }: Sender): Sender {
+function senderOf({ via, who }: Sender): Sender {
   if (via === undefined) return who === undefined ? unknownSender : { who };
   return who === undefined ? { via } : { via, who };
 }
