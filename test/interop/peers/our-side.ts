@@ -32,6 +32,11 @@ export function ourServer({ lenientTaskRouting = false } = {}): App {
     return "counted";
   });
   app.tool("write", { description: "Streams a text, which it begins twice" }, async (ctx) => {
+    // A client without parts gets lines as progress, and how many there are depends on the time that they take.
+    if (!ctx.can("stream")) {
+      await ctx.emit("letter", "Dear Ada");
+      return "Dear Ada";
+    }
     let attempts = 0;
     return ctx.stream(
       "letter",
