@@ -10,12 +10,17 @@ export const partsOf = (passed: readonly Passed[], number: number) =>
 
 /**
  * What passed, by exchange, because the order of what happens at once is not the same in every run. Neither is the moment
- * when a stream ends.
+ * when a stream ends, nor whether one opens before its client leaves it.
  */
-export function byExchange(all: readonly Passed[]): Passed[][] {
-  const passed = all.filter((one) => !("end" in one));
+export function byExchange(passed: readonly Passed[]): Passed[][] {
   const numbers = new Set(passed.map(numberOf));
-  return [...numbers].toSorted((one, other) => one - other).map((n) => partsOf(passed, n));
+  return [...numbers]
+    .toSorted((one, other) => one - other)
+    .map((number) => {
+      const parts = partsOf(passed, number);
+      const isLeft = parts.some((one) => "end" in one && one.by === "client");
+      return isLeft && isSilent(parts) ? parts.slice(0, 1) : parts.filter((one) => !("end" in one));
+    });
 }
 
 /** Whether two transcripts tell the same, although what happens at once happened in another order. */
@@ -33,7 +38,8 @@ function comparable({ passed, ...told }: Transcript): unknown {
 /** Whether nothing was said to a request. Then it depends on the machine whether the response comes before its client leaves. */
 const isSilent = (parts: readonly Passed[]) =>
   parts.every(
-    (one) => "request" in one || ("response" in one && one.status < 300 && !("message" in one)),
+    (one) =>
+      !("event" in one) && (!("response" in one) || (one.status < 300 && !("message" in one))),
   );
 
 /** Without the numbers of exchanges, and with members in the order of their names, because some languages have no order. */
