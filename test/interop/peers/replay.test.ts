@@ -49,7 +49,6 @@ describe("each field, code and place in the order that changed is noticed", () =
   const told = [
     ["go-sdk", "form"],
     ["go-sdk", "progress"],
-    ["rmcp", "stream"],
   ] as const;
 
   test.each(told)("in what our server answers: %s, %s", async (name, what) => {
