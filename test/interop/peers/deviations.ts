@@ -135,6 +135,20 @@ export const deviations: readonly Deviation[] = [
     report:
       "On the stateless wire, `core.EmitProgress`, `core.EmitContent` and the other functions that go through `core.Notify` send nothing: `core.Notify` looks for a session in the context, and there is none. `BaseContext.Notify` falls back to the function that `WithStatelessNotifyFunc` has set. Please let `core.Notify` do the same, so that the tools of the tutorial report their progress on both wires.",
   },
+  {
+    peer: "mcpkit",
+    direction: "connect",
+    capabilities: ["task-push"],
+    sign: '"io.modelcontextprotocol/subscriptionId":"~subscription',
+    title: "An mcpkit server names a subscription by an id of its own",
+    rule: "Subscriptions: every message of a subscription has `io.modelcontextprotocol/subscriptionId`, which is the id of the `subscriptions/listen` request, and the acknowledgement lists what the server will send. This is the requirement S74 in `test/requirements`.",
+    instead:
+      "The acknowledgement has an id that the server made up, and lists nothing, although the request asked for a task. Parley's client takes this stream for one on which nothing comes, and polls, so the call ends as it has to.",
+    reproduction:
+      'send `subscriptions/listen` with the `id` 3 and `"notifications":{"taskIds":["…"]}`. The acknowledgement has `"io.modelcontextprotocol/subscriptionId":"sub-…"` and no `notifications`.',
+    report:
+      "`streamable_subscriptions.go` makes a `subscriptionId` of its own with `newSubscriptionID()`. The specification says that it is the id of the `subscriptions/listen` request, and a client that has several subscriptions on one stdio connection cannot tell them apart otherwise. The acknowledgement also lacks `notifications`, which tells the client that `taskIds` are not honoured. Please use the id of the request, and list what will be sent.",
+  },
   ...rmcpDeviations,
   ...nevaDeviations,
 ];

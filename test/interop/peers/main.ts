@@ -123,6 +123,20 @@ for (const peer of peers) {
     continue;
   }
   say(`${peer.name} ${peer.version}`);
-  await interop(peer);
+  try {
+    await interop(peer);
+  } catch (error) {
+    // The other peers can still be run.
+    stopped(`${peer.name} could not be run to its end`, error);
+  }
 }
-writeTable();
+try {
+  writeTable();
+} catch (error) {
+  stopped("docs/interop.md was not written", error);
+}
+
+function stopped(what: string, error: unknown): void {
+  process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -73,7 +73,9 @@ function cell(all: readonly Transcript[], direction: Direction, capability: stri
   if (run === undefined) return "";
   if (run.verdict !== "fails") return words[run.verdict];
   const number = deviations.findIndex((one) => explains(one, run));
-  if (number === -1) throw new Error(`${run.peer} ${direction} ${capability} is not explained.`);
+  if (number === -1) {
+    throw new Error(`${run.peer}, ${direction}, ${capability} is not explained in deviations.ts.`);
+  }
   const isServed = all.some(
     (one) => one.capability === lenientOf(capability) && one.verdict === "works",
   );
