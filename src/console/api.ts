@@ -37,23 +37,27 @@ export class ConsoleApi {
 
   readonly #live: LiveStreams;
 
-  constructor(inside: Inside) {
-    const counts = new RoundCounts();
+  readonly #counts = new RoundCounts();
+
+  /** The console of a store has no code to try, whatever the environment is. */
+  constructor(inside: Inside, hasCode: boolean) {
+    const counts = this.#counts;
     this.#live = new LiveStreams(inside);
     const { watching, environment } = inside.core;
+    const isDevelopment = hasCode && environment.isDevelopment;
     const recorder = new CallRecorder((id) => this.#live.call(id));
     const served: RoundWatcher["served"] = (round) => {
       counts.served(round);
-      if (environment.isDevelopment) recorder.served(round);
+      if (isDevelopment) recorder.served(round);
     };
     if (watching !== undefined) watching.watcher = { served, refused: counts.refused };
     const tries = new Tries(inside);
-    const developing = environment.isDevelopment
+    const developing = isDevelopment
       ? [
           get("calls", ({ operator }) => (checkValues(operator), recorder.list())),
           get("calls/:id", ({ operator, id }) => (checkValues(operator), recorder.details(id))),
-          { ...act("try", tries.begin), may: "act_for_client" as const },
-          { ...act("try/:id", tries.goOn), may: "act_for_client" as const },
+          actForClient("try", (call) => (checkValues(call.operator), tries.begin(call))),
+          actForClient("try/:id", (call) => (checkValues(call.operator), tries.goOn(call))),
         ]
       : [];
     const stored =
@@ -61,7 +65,7 @@ export class ConsoleApi {
       async (call: ApiCall): Promise<T> =>
         serve(await storeView(inside), call);
     this.#routes = [
-      get("session", ({ operator }) => sessionOf(inside, operator)),
+      get("session", ({ operator }) => sessionOf(inside, operator, isDevelopment)),
       get("inbox", stored(listInbox)),
       get("tasks", stored(listTasks)),
       get("tasks/:id", stored(showTask)),
@@ -82,6 +86,7 @@ export class ConsoleApi {
 
   /** Tells the pages that the store cannot be reached. */
   storeFailed(): void {
+    this.#counts.storeFailed();
     this.#live.storeFailed();
   }
 
@@ -116,6 +121,11 @@ const act = (path: string, serve: Route["serve"]): Route => ({
   path: pattern(path),
   may: "act",
   serve,
+});
+
+const actForClient = (path: string, serve: Route["serve"]): Route => ({
+  ...act(path, serve),
+  may: "act_for_client",
 });
 
 const pattern = (path: string): RegExp =>

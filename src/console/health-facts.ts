@@ -22,6 +22,7 @@ export async function showHealth(
     newestAudit(view, operator),
   ]);
   const { now, oldestDueAt } = figures;
+  const counted = counts.facts();
   const silenceMs = Math.max(lateMs, store.leaseMs);
   return {
     now,
@@ -31,8 +32,9 @@ export async function showHealth(
       isSilent: now - seenAt > silenceMs,
     })),
     ...(oldestDueAt !== undefined && { oldestDue: oldestDueAt }),
-    ...counts.facts(),
-    storeErrors: inside.storeErrors(),
+    ...counted,
+    // Those that the worker met, and those that people at the console met.
+    storeErrors: inside.storeErrors() + counted.storeErrors,
     figures: countsOf(figures),
     audit,
   };

@@ -52,21 +52,21 @@ export function operatorConsole(app: App, options?: ConsoleOptions): WebHandler 
       "operatorConsole(app) would show every call to anyone who can reach it. Outside development, pass { authorize }.",
     );
   }
-  return consoleOf(inside, authorize ?? new DevelopmentDoor(core));
+  return consoleOf(inside, authorize ?? new DevelopmentDoor(core), true);
 }
 
-/** The console of the person who has started this process. */
+/** The console of the person who has started this process, for an app without code of its own. */
 export function ownConsole(
   app: App,
   person: { readonly who: string; readonly principal: string | undefined },
 ): WebHandler {
   const inside = insideOf(app);
   if (inside === undefined) throw new TypeError("The console takes an app of parley().");
-  return consoleOf(inside, new DevelopmentDoor(inside.core, person));
+  return consoleOf(inside, new DevelopmentDoor(inside.core, person), false);
 }
 
-function consoleOf(inside: Inside, door: Door): WebHandler {
-  const handler = consoleHandler(door, new ConsoleApi(inside), inside.core);
+function consoleOf(inside: Inside, door: Door, hasCode: boolean): WebHandler {
+  const handler = consoleHandler(door, new ConsoleApi(inside, hasCode), inside.core);
   return mountable(handler, {
     isForThisMachine: door instanceof DevelopmentDoor,
     isAt: (address) => (door instanceof DevelopmentDoor ? door.isAt(address) : undefined),

@@ -1,4 +1,5 @@
-// How many rounds calls take, and why tokens are refused, in this process since its console was made.
+// How many rounds calls take, why tokens are refused, and how often the console itself could not reach the store, in this
+// process since its console was made.
 
 import type { RoundWatcher, WatchedRound } from "../server/round/round-watch.ts";
 import type { HealthFacts } from "./wire.ts";
@@ -7,6 +8,7 @@ import type { HealthFacts } from "./wire.ts";
 export class RoundCounts implements RoundWatcher {
   readonly #refused = new Map<string, number>();
   readonly #rounds = new Map<string, number>();
+  #storeErrors = 0;
 
   readonly served = ({ response, round }: Pick<WatchedRound, "response" | "round">): void => {
     if (response.kind === "complete") add(this.#rounds, String(round));
@@ -14,8 +16,13 @@ export class RoundCounts implements RoundWatcher {
 
   readonly refused = (reason: string): void => add(this.#refused, reason);
 
-  facts(): Pick<HealthFacts, "refusedTokens" | "roundsPerCall"> {
+  storeFailed(): void {
+    this.#storeErrors += 1;
+  }
+
+  facts(): Pick<HealthFacts, "refusedTokens" | "roundsPerCall" | "storeErrors"> {
     return {
+      storeErrors: this.#storeErrors,
       refusedTokens: Object.fromEntries(this.#refused),
       roundsPerCall: Object.fromEntries(this.#rounds),
     };

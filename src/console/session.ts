@@ -8,7 +8,11 @@ import type { Admitted } from "./operator.ts";
 import type { Session, ToolFacts } from "./wire.ts";
 
 /** What the page reads first. */
-export function sessionOf({ core, registrations }: Inside, operator: Admitted): Session {
+export function sessionOf(
+  { core, registrations }: Inside,
+  operator: Admitted,
+  isDevelopment: boolean,
+): Session {
   const { who, groups, may, values } = operator;
   const tools = [...registrations].flatMap((one) =>
     one.kind === "tool" && one.definition.isOwn !== true ? [toolFacts(one)] : [],
@@ -16,7 +20,7 @@ export function sessionOf({ core, registrations }: Inside, operator: Admitted): 
   return {
     app: core.name,
     version: core.version,
-    isDevelopment: core.environment.isDevelopment,
+    isDevelopment,
     who,
     groups,
     may,

@@ -29,12 +29,15 @@ async function command(
   const { body } = await at.post("api/session", { link: secret });
   const headers = { "parley-session": (body as { session: string }).session };
   const get = async (path: string) => (await at.ask(path, { headers })).body;
-  return { id, get, said: said.join(""), post: at.post, headers };
+  return { id, at, get, said: said.join(""), post: at.post, headers };
 }
 
 test("with the keys it shows what was sealed, and the operator can answer", async () => {
-  const { id, get, post, headers } = await command({ keys: { text: String(keys) } });
-  expect(await get("api/session")).toMatchObject({ app: "shop", hasKeys: true, tools: [] });
+  const { id, at, get, post, headers } = await command({ keys: { text: String(keys) } });
+  // There is no code to try here, so there are no screens for that.
+  const session = { app: "shop", hasKeys: true, tools: [], isDevelopment: false };
+  expect(await get("api/session")).toMatchObject(session);
+  expect((await at.ask("api/calls", { headers })).status).toBe(404);
   expect(await get(`api/tasks/${id}`)).toMatchObject({
     task: { input: { item: "lamp" } },
     entries: [{}, {}, { key: "reserve", value: { reserved: "lamp" } }],

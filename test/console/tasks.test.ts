@@ -2,7 +2,7 @@
 
 import type { Operator } from "mcp-parley/console";
 import { expect, test, vi } from "vitest";
-import type { TaskDetails } from "../../src/console/wire.ts";
+import type { HealthFacts, TaskDetails } from "../../src/console/wire.ts";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { patience } from "../patience.ts";
 import { begun } from "../wire/task-calls.ts";
@@ -313,6 +313,9 @@ test("when the store is down the API says so, and the live stream tells when it 
   store.workers = workers;
   await vi.waitFor(() => expect(lines).toContainEqual({ type: "store", isDown: false }), patience);
   expect((await at.get("api/tasks", viewer)).status).toBe(200);
+  // What people met is counted, whether or not this process has a worker.
+  const { storeErrors } = (await at.get("api/health", viewer)).body as HealthFacts;
+  expect(storeErrors).toBeGreaterThan(0);
   stop.abort();
   await reading;
 });

@@ -69,7 +69,7 @@ function endOf(run: KnownRun, runs: readonly KnownRun[]): string {
     const next = runs.find(({ epoch }) => epoch > run.epoch);
     return next === undefined
       ? "Its worker died."
-      : `Its worker died. ${next.worker} took over after ${duration(next.beganAt - run.until)}.`;
+      : `Its worker died. ${next.worker} took over, ${duration(next.beganAt - run.until)} after its last sign.`;
   }
   return ends[run.how ?? ""] ?? "It ended.";
 }

@@ -132,7 +132,7 @@ function TaskTable(props: {
         {grouped(rows.length)}
         {pages.at(-1)?.next === undefined ? "" : "+"} shown
         {counts &&
-          ` · ${grouped(counts.live)} live, ${grouped(counts.inputRequired)} ${counts.inputRequired === 1 ? "needs" : "need"} input`}
+          ` · ${grouped(counts.live)} live, ${grouped(counts.inputRequired)} ${counts.inputRequired === 1 ? "waits" : "wait"} for the client`}
       </p>
     </>
   );
