@@ -31,7 +31,17 @@ function pageOf(sealer: Sealer, { callId }: TaskRecord, wait: Wait): OpenQuestio
   const { page, wire } = wait;
   if (page === undefined) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by the task, which made it
-  return openJson(sealer, page, places.page(callId, wire)) as unknown as PageQuestion;
+  const question = openJson(sealer, page, places.page(callId, wire)) as unknown as PageQuestion;
+  const obstacle = obstacleIn(question);
+  return obstacle === undefined ? question : { ...question, obstacle };
+}
+
+/** What only the person can do who is asked, whatever an operator may. */
+function obstacleIn({ provider, isSecret }: PageQuestion): string | undefined {
+  if (provider !== undefined) return "Only the person who is asked can sign in there.";
+  return isSecret === true
+    ? "This is a secret. Only the person who is asked may enter it."
+    : undefined;
 }
 
 function requestOf(sealer: Sealer, { callId }: TaskRecord, wait: Wait): OpenQuestion | undefined {

@@ -4,7 +4,12 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { memoryStore, parley } from "mcp-parley";
 import type { Operator } from "mcp-parley/console";
+import { oauth } from "mcp-parley/oauth";
+import { keys, quiet } from "../interop/errands.ts";
+import { begun, until } from "../wire/task-calls.ts";
+import { by, named } from "./callers.ts";
 import { admin, byHeader, clerk, opened, viewer } from "./opened.ts";
 import { shop, waiting } from "./shop.ts";
 
@@ -192,6 +197,44 @@ test("an operator cannot answer for a client, a group or a task that is not thei
   });
   // Without values, someone who may not answer does not see the question either.
   expect(JSON.stringify((await at.get("api/inbox", outsider)).body)).not.toContain("lamp");
+});
+
+test("nobody enters a secret or signs in elsewhere in the place of a client", async () => {
+  const github = oauth({ name: "github", issuer: "https://github.example.com", clientId: "id" });
+  const app = parley({
+    name: "shop",
+    version: "1.0.0",
+    keys,
+    logger: quiet,
+    store: memoryStore(),
+    ...named,
+    pages: { authorize: () => undefined },
+    connections: [github],
+  });
+  app.tool("secret", { task: "required" }, async (ctx) => {
+    await ctx.background();
+    return ctx.ask("pin", "Your PIN?", undefined, { sensitive: true });
+  });
+  app.tool("link", { task: "required" }, async (ctx) => {
+    await ctx.background();
+    return (await ctx.connect(github)).provider;
+  });
+  const at = await opened(app);
+  const ada = by("ada");
+  for (const [tool, key, why] of [
+    ["secret", "pin", "This is a secret. Only the person who is asked may enter it."],
+    ["link", "github", "Only the person who is asked can sign in there."],
+  ] as const) {
+    const id = await begun(app, tool, {}, ada);
+    await until(app, id, "input_required", ada);
+    const { body } = await at.get(`api/inbox?tool=${tool}`, admin);
+    expect(body).toMatchObject({ items: [{ key, mayAnswer: false, whyNot: why }] });
+    for (const answer of [{ value: { [key]: "x" } }, { value: "x" }, { decline: true }]) {
+      const sent = { task: id, key, ...answer };
+      expect([answer, (await at.post("api/answers", sent, admin)).status]).toEqual([answer, 403]);
+    }
+    await until(app, id, "input_required", ada);
+  }
 });
 
 test("one person cannot take all connections for live changes", async () => {
