@@ -6,7 +6,6 @@ import { mkdirSync } from "node:fs";
 import type { Operator } from "mcp-parley/console";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "./chromium.ts";
-import { takeForReadme } from "./console-readme.ts";
 import { goTo, withPage } from "./console-tools.ts";
 import { tellStory } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -114,25 +113,29 @@ const heights: Readonly<Record<number, number>> = { 360: 780, 1024: 768, 1920: 1
 
 interface Look {
   readonly width: number;
+  readonly height?: number;
   readonly colorScheme: "light" | "dark";
+  readonly folder: string;
 }
 
-async function take(browser: Browser, story: Story, name: string, look: Look): Promise<void> {
+async function take(
+  browser: Browser,
+  story: Story,
+  name: string,
+  { width, height = heights[width] ?? 800, colorScheme, folder }: Look,
+): Promise<void> {
   const picture = pictures[name];
   if (picture === undefined) return;
   const { place, operator = ada, before, after } = picture;
-  const { width, colorScheme } = look;
-  const height = heights[width] ?? 800;
   const extraHTTPHeaders = { "x-operator": JSON.stringify(operator) };
-  const folder = `pictures/console/${width}-${colorScheme}`;
   mkdirSync(folder, { recursive: true });
   const options = { extraHTTPHeaders, colorScheme, viewport: { width, height } };
   await withPage(browser, options, async (page) => {
     await goTo(page, story.at, place(story.tasks));
     await page.getByText("Live", { exact: true }).waitFor();
     await before?.(page, story);
-    // The window grows to show everything, because a long list has no end.
-    if (name !== "tasks") {
+    // The window grows to show everything, but for a list, which has no end, and in the README.
+    if (name !== "tasks" && heights[width] !== undefined) {
       const all = Number(await page.evaluate(wholeHeight));
       await page.setViewportSize({ width, height: Math.max(height, all) });
     }
@@ -148,22 +151,24 @@ const wholeHeight =
 
 const browser = await openBrowser();
 const wanted = process.argv.slice(2);
-if (wanted.includes("--readme")) {
-  mkdirSync("docs/pictures", { recursive: true });
-  await takeForReadme(browser, "docs/pictures");
-} else {
-  const story = await tellStory();
-  try {
+const story = await tellStory();
+try {
+  if (wanted.includes("--readme")) {
+    const folder = "docs/pictures";
+    await take(browser, story, "inbox", { width: 1200, height: 640, colorScheme: "light", folder });
+    await take(browser, story, "task", { width: 1400, height: 900, colorScheme: "dark", folder });
+  } else {
     for (const width of Object.keys(heights).map(Number)) {
       for (const colorScheme of ["light", "dark"] as const) {
+        const folder = `pictures/console/${width}-${colorScheme}`;
         for (const name of Object.keys(pictures)) {
           const isWanted = wanted.length === 0 || wanted.some((one) => name.includes(one));
-          if (isWanted) await take(browser, story, name, { width, colorScheme });
+          if (isWanted) await take(browser, story, name, { width, colorScheme, folder });
         }
       }
     }
-  } finally {
-    await story.close();
   }
+} finally {
+  await story.close();
+  await browser.close();
 }
-await browser.close();

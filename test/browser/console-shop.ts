@@ -56,31 +56,8 @@ export function shop({ url, folder }: ShopPlace): App {
     });
     return `Order ${order} is delivered.`;
   });
-  app.tool("ship", { inputSchema: Order, task: "required" }, async ({ order }, ctx) => {
-    await ctx.background();
-    const { amount } = await ctx.step("load-order", () => soon(180, { order, amount: 1240 }));
-    await ctx.step("score-risk", () => soon(620, { score: 0.12 }));
-    await ctx.step("reserve-stock", () => soon(340, { shelf: "B-14", parcels: 2 }));
-    await ctx.step("book-truck", () => {
-      if (!isFirstDrive(folder, order)) return soon(410, { truck: "truck-7" });
-      process.stdout.write("driving\n");
-      return new Promise<never>(() => {});
-    });
-    await ctx.approve("pay", `Pay ${amount} € to the carrier of order ${order}?`, {
-      by: "finance",
-      about: { Order: order, Amount: `${amount} €`, Carrier: "truck-7" },
-      notify: () => {},
-    });
-    return `Order ${order} is on its way.`;
-  });
   return app;
 }
-
-/** Other services take their time. */
-const soon = <T>(ms: number, value: T): Promise<T> =>
-  new Promise((resolve) => {
-    setTimeout(() => resolve(value), ms);
-  });
 
 /** The first truck never arrives. */
 function isFirstDrive(folder: string, order: number): boolean {
