@@ -3,8 +3,9 @@
 import { openChain } from "../server/audit/open-chain.ts";
 import type { AuditRecord } from "../server/audit/audit-record.ts";
 import { fromStore } from "../server/tasks/store-needed.ts";
-import type { AuditEntry, AuditPlace } from "../tasks/audit-store.ts";
+import type { AuditEntry } from "../tasks/audit-store.ts";
 import type { ApiCall } from "./api-call.ts";
+import { newestRecords } from "./newest-records.ts";
 import type { Admitted } from "./operator.ts";
 import { Refusal } from "./refusal.ts";
 import { textIn } from "./store-view.ts";
@@ -14,8 +15,6 @@ import type { AuditFacts, AuditList } from "./wire.ts";
 /** How many records a page has. */
 const pageSize = 50;
 const mostOfCall = 500;
-/** How far back the newest records are looked for, in steps. */
-const spansMs = [60_000, 3_600_000, 24 * 3_600_000, 30 * 24 * 3_600_000];
 
 /** What the audit says about a call, the oldest first. */
 export async function auditOfCall(
@@ -37,32 +36,10 @@ export async function newestAudit(
   const { audit } = view.store;
   if (audit === undefined || view.sealer === undefined) return [];
   const { now } = await fromStore(view.store.workers());
-  let found: readonly AuditEntry[] = [];
-  for (const span of spansMs) {
-    found = await fromStore(readSince(audit.readAfter, now - span));
-    if (found.length >= pageSize) break;
-  }
+  const found = await fromStore(newestRecords(audit, now, pageSize));
   return openedIn(view, found)
-    .slice(-pageSize)
     .toReversed()
     .map((record) => factsOf(record, operator));
-}
-
-type Read = (place: AuditPlace | undefined, limit: number) => Promise<readonly AuditEntry[]>;
-
-/** The last records since a time. */
-async function readSince(read: Read, at: number): Promise<readonly AuditEntry[]> {
-  let place: AuditPlace = { at, chain: "", n: 0 };
-  let found: readonly AuditEntry[] = [];
-  // A page holds more than is shown, so that a busy server needs few of them.
-  for (let pages = 0; pages < 20; pages += 1) {
-    const page = await read(place, 1_000);
-    found = [...found, ...page].slice(-2 * pageSize);
-    const last = page.at(-1);
-    if (page.length < 1_000 || last === undefined) break;
-    place = last;
-  }
-  return found;
 }
 
 /** GET api/audit */
