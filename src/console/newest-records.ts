@@ -5,10 +5,9 @@ import type { AuditEntry, AuditPlace, AuditStore } from "../tasks/audit-store.ts
 
 const second = 1_000;
 const hour = 3_600 * second;
-const spansMs = [
-  ...[second / 10, second, 10 * second, 100 * second, 1_000 * second],
-  ...[2 * hour, 24 * hour, 7 * 24 * hour, 30 * 24 * hour],
-];
+const day = 24 * hour;
+const spansMs = [0.1, 1, 10, 100, 1_000].map((seconds) => seconds * second);
+spansMs.push(2 * hour, day, 7 * day, 30 * day);
 const pageLength = 1_000;
 const mostPages = 5;
 
