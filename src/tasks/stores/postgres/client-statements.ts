@@ -42,7 +42,7 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
   const kept = keptForUndo("task", now);
 
   /** Whether the trigger of migration 8 has nothing to do. */
-  const wasLastWait = "task.open = '[]' and jsonb_array_length(task.waits) = 1";
+  const wasLastWait = "open.waits = '[]' and jsonb_array_length(target.waits) = 1";
 
   const list = (whose: string): string => `
     select ${record("task")} from ${schema}.tasks as task
@@ -119,102 +119,89 @@ export function clientStatements(schema: string): Readonly<Record<ClientStatemen
     answer: `
     with ${members("id text, answers jsonb, claimer text, lease_ms bigint")},
     task as materialized (
-      select task.*, given.n, given.answers, given.lease_ms,
+      select task.id, task.waits, task.asked, given.n, given.answers, given.lease_ms,
         case when task.worker is null then given.claimer end as claimer
       from given join ${schema}.tasks as task on task.id = given.id
+      where ${isLiveAt("task", now)}
       order by task.id
       for update of task
-    ),
-    ready as materialized (
-      select
-        task.*, accepted.inbox as arrived, accepted.wires, accepted.early, open.waits as open, open.asks
-      from task
-      cross join lateral (
-        select
-          jsonb_agg(each.arrival order by each.is_early, each.place) as inbox,
-          jsonb_agg(each.wire order by each.is_early, each.place) as wires,
-          jsonb_object_agg(each.arrival ->> 'key', 1) filter (where each.is_early) as early
-        from (
-          select
-            false as is_early,
-            wait.place,
-            answer.value ->> 'wire' as wire,
-            jsonb_strip_nulls(jsonb_build_object(
-              'id', answer.value ->> 'wire',
-              'key', wait.value -> 'key',
-              'digest', coalesce(wait.value ->> 'digest', ''),
-              'value', answer.value -> 'value',
-              'at', ${now},
-              'dueAt', wait.value -> 'dueAt'
-            )) as arrival
-          from jsonb_array_elements(task.waits) with ordinality as wait (value, place)
-            cross join lateral (
-              select given.value
-              from jsonb_array_elements(task.answers) with ordinality as given (value, place)
-              where given.value ->> 'wire' = wait.value ->> 'wire'
-              order by given.place desc
-              limit 1
-            ) as answer
-          where ${isLiveAt("task", now)} and wait.value ->> 'kind' <> 'timer'
-          union all
-          select true, early.* from (
-            select distinct on (given.value -> 'early' ->> 'key')
-              given.place,
-              given.value ->> 'wire',
-              jsonb_build_object(
-                'id', given.value ->> 'wire',
-                'key', given.value -> 'early' -> 'key',
-                'digest', given.value -> 'early' -> 'digest',
-                'value', given.value -> 'value',
-                'at', ${now}
-              )
-            from jsonb_array_elements(task.answers) with ordinality as given (value, place)
-            where ${isLiveAt("task", now)}
-              and given.value -> 'early' is not null
-              and not task.asked ? (given.value -> 'early' ->> 'key')
-            order by given.value -> 'early' ->> 'key', given.place
-          ) as early
-        ) as each
-      ) as accepted
-      cross join lateral (
-        select
-          coalesce(jsonb_agg(wait.value order by wait.place), '[]') as waits,
-          coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks
-        from jsonb_array_elements(task.waits) with ordinality as wait (value, place)
-        where wait.value ->> 'kind' = 'timer' or not coalesce(accepted.wires ? (wait.value ->> 'wire'), false)
-      ) as open
-    ),
-    answered as (
-      update ${schema}.tasks as target set
-        revision = task.revision + 1,
-        updated_at = ${now},
-        status = case when task.asks then 'input_required' else 'working' end,
-        waits = task.open,
-        wait_group = case when ${wasLastWait} then null else task.wait_group end,
-        wait_since = case when ${wasLastWait} then null else task.wait_since end,
-        asked = task.asked || coalesce(task.early, '{}'),
-        inbox = task.inbox || task.arrived,
-        due_at = case when task.claimer is not null then ${now} + task.lease_ms
-          when task.worker is null then ${now} else task.due_at end,
-        worker = coalesce(task.claimer, task.worker),
-        claimed_at = case when task.claimer is null then task.claimed_at else ${now} end,
-        epoch = task.epoch + case when task.claimer is null then 0 else 1 end,
-        fruitless = task.fruitless + case when task.claimer is null then 0 else 1 end,
-        retried = case when task.claimer is null then task.retried else task.fruitless > 0 end
-      from ready as task
-      where target.id = task.id and task.arrived is not null
-      returning target.*, task.n, task.wires, task.claimer is not null as is_claimed
     )
-    select answered.n, ${record("answered")}, ${now} as now, answered.wires as accepted,
-      case when answered.is_claimed then (
-        select coalesce(json_agg(entry.record order by entry.seq), '[]')
-        from ${schema}.log as entry where entry.task_id = answered.id
-      ) end as log
-    from answered
-    union all
-    select task.n, ${record("task")}, ${now}, '[]', null
+    update ${schema}.tasks as target set
+      revision = target.revision + 1,
+      updated_at = ${now},
+      status = case when open.asks then 'input_required' else 'working' end,
+      waits = open.waits,
+      wait_group = case when ${wasLastWait} then null else target.wait_group end,
+      wait_since = case when ${wasLastWait} then null else target.wait_since end,
+      asked = target.asked || coalesce(accepted.early, '{}'),
+      inbox = target.inbox || accepted.inbox,
+      due_at = case when task.claimer is not null then ${now} + task.lease_ms
+        when target.worker is null then ${now} else target.due_at end,
+      worker = coalesce(task.claimer, target.worker),
+      claimed_at = case when task.claimer is null then target.claimed_at else ${now} end,
+      epoch = target.epoch + case when task.claimer is null then 0 else 1 end,
+      fruitless = target.fruitless + case when task.claimer is null then 0 else 1 end,
+      retried = case when task.claimer is null then target.retried else target.fruitless > 0 end
     from task
-    where not exists (select from answered where answered.n = task.n)`,
+    cross join lateral (
+      select
+        jsonb_agg(each.arrival order by each.is_early, each.place) as inbox,
+        jsonb_agg(each.wire order by each.is_early, each.place) as wires,
+        jsonb_object_agg(each.arrival ->> 'key', 1) filter (where each.is_early) as early
+      from (
+        select
+          false as is_early,
+          wait.place,
+          answer.value ->> 'wire' as wire,
+          jsonb_strip_nulls(jsonb_build_object(
+            'id', answer.value ->> 'wire',
+            'key', wait.value -> 'key',
+            'digest', coalesce(wait.value ->> 'digest', ''),
+            'value', answer.value -> 'value',
+            'at', ${now},
+            'dueAt', wait.value -> 'dueAt'
+          )) as arrival
+        from jsonb_array_elements(task.waits) with ordinality as wait (value, place)
+          cross join lateral (
+            select given.value
+            from jsonb_array_elements(task.answers) with ordinality as given (value, place)
+            where given.value ->> 'wire' = wait.value ->> 'wire'
+            order by given.place desc
+            limit 1
+          ) as answer
+        where wait.value ->> 'kind' <> 'timer'
+        union all
+        select true, early.* from (
+          select distinct on (given.value -> 'early' ->> 'key')
+            given.place,
+            given.value ->> 'wire',
+            jsonb_build_object(
+              'id', given.value ->> 'wire',
+              'key', given.value -> 'early' -> 'key',
+              'digest', given.value -> 'early' -> 'digest',
+              'value', given.value -> 'value',
+              'at', ${now}
+            )
+          from jsonb_array_elements(task.answers) with ordinality as given (value, place)
+          where given.value -> 'early' is not null
+            and not task.asked ? (given.value -> 'early' ->> 'key')
+          order by given.value -> 'early' ->> 'key', given.place
+        ) as early
+      ) as each
+    ) as accepted
+    cross join lateral (
+      select
+        coalesce(jsonb_agg(wait.value order by wait.place), '[]') as waits,
+        coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks
+      from jsonb_array_elements(task.waits) with ordinality as wait (value, place)
+      where wait.value ->> 'kind' = 'timer' or not coalesce(accepted.wires ? (wait.value ->> 'wire'), false)
+    ) as open
+    where target.id = task.id and accepted.wires is not null
+    returning task.n, ${record("target")}, ${now} as now, accepted.wires as accepted,
+      case when task.claimer is not null then (
+        select coalesce(json_agg(entry.record order by entry.seq), '[]')
+        from ${schema}.log as entry where entry.task_id = target.id
+      ) end as log`,
 
     // Safe: one row, one update.
     cancel: `

@@ -14,7 +14,7 @@ import type { AccountStore } from "../../account-store.ts";
 import type { TaskReader } from "../../task-reader.ts";
 import type { ApprovalStore, DecisionResult } from "../../approval-store.ts";
 import { asOf } from "../../expiry.ts";
-import { bytesOf } from "../../moves.ts";
+import { bytesOf, wasAppended, wasFinished } from "../../moves.ts";
 import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
 import { parsed, recordOf, wide } from "../columns.ts";
 import type { JsonColumn, TaskRow, Wide } from "../columns.ts";
@@ -187,14 +187,14 @@ export class PostgresStore implements TaskStore {
     type Row = CurrentRow & { accepted: JsonColumn<readonly string[]>; log: Log };
     const claimer = by && { claimer: storable(by.worker), lease_ms: whole(by.leaseMs) };
     const [row] = await this.#grouped<Row>("answer", { id, answers: possible, ...claimer });
-    if (row === undefined) return undefined;
+    if (row === undefined) {
+      const task = await this.read(id);
+      return task && { task, accepted: [] };
+    }
     const { log } = row;
     const accepted = parsed(row.accepted);
     const task = asOf(recordOf(row), Number(row.now));
-    if (accepted.length > 0) {
-      const isDue = task.worker === undefined;
-      this.#hints.changed([id], { isDue, isNews: log === null, task });
-    }
+    this.#hints.changed([id], { isDue: task.worker === undefined, isNews: log === null, task });
     if (log === null) return { task, accepted };
     return { task, accepted, claimed: await this.#claimed(task, parsed(log), undefined) };
   };
@@ -292,8 +292,9 @@ export class PostgresStore implements TaskStore {
     const { at, records, taken, returned, undos, streamed, took, expired } = more;
     const written = { at, records, bytes: bytesOf(records), taken, returned, undos, streamed };
     const member = { ...refOf(ref), ...written, ms: took?.ms, tries: took?.tries, expired };
-    const [row] = await this.#grouped<{ is_done: boolean }>("append", member);
-    const isDone = row?.is_done === true;
+    const [row] = await this.#grouped("append", member);
+    const isDone =
+      row !== undefined || (await this.#was(ref, (task) => wasAppended(task, ref, more)));
     if (isDone && streamed !== undefined) this.#hints.partsChanged(ref.id);
     return isDone;
   };
@@ -316,11 +317,11 @@ export class PostgresStore implements TaskStore {
   readonly finish: TaskStore["finish"] = async (ref, finish) => {
     const { status, result, statusMessage, keepMs, isUndoing = false } = finish;
     const ending = { status, result, message: statusMessage, keep_ms: whole(keepMs) };
-    type Row = Shown & { is_finished: boolean; was_finished: boolean };
     const member = { ...this.#shownRef(ref), ...ending, keeps: isUndoing };
-    const [row] = await this.#grouped<Row>("finish", member);
-    if (row?.is_finished === true) this.#hints.changed([ref.id], { isNews: false, ...shown(row) });
-    return row?.is_finished === true || row?.was_finished === true;
+    const [row] = await this.#grouped<Shown>("finish", member);
+    if (row === undefined) return this.#was(ref, (task) => wasFinished(task, ref, finish));
+    this.#hints.changed([ref.id], { isNews: false, ...shown(row) });
+    return true;
   };
 
   readonly undo: TaskStore["undo"] = async (ref, { at, records, undos, keepMs }) => {
@@ -450,7 +451,7 @@ export class PostgresStore implements TaskStore {
   }
 
   /** Runs a statement together with others of its kind. `Row` says what it returns, and is not checked. */
-  async #grouped<Row>(
+  async #grouped<Row = unknown>(
     name: GroupedStatement,
     member: Member,
   ): Promise<readonly (Row & GroupRow)[]> {
@@ -466,6 +467,15 @@ export class PostgresStore implements TaskStore {
     if (!isStorable(id)) return undefined;
     const [row] = await this.#run<TaskRow>(name, [id, ...more]);
     return row === undefined ? undefined : recordOf(row);
+  }
+
+  /**
+   * Whether a write that changed nothing had been written before, and only its acknowledgement was lost. By now, that attempt
+   * is no longer under way, because the write has waited for it.
+   */
+  async #was({ id }: ClaimRef, isWritten: (task: TaskRecord) => boolean): Promise<boolean> {
+    const task = await this.read(id);
+    return task !== undefined && isWritten(task);
   }
 
   /** Makes a change that clients can see. */

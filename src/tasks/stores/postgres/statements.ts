@@ -7,7 +7,8 @@
 //   that row, which no other statement can change until this one ends.
 //
 // The frequent ones do it for several tasks at once (statement-groups.ts): `members` in fragments.ts says what they are given.
-// They lock the rows in the order of their ids, so that none of two waits for the other.
+// They lock the rows in the order of their ids, so that none of two waits for the other: an update finds its rows in the order
+// of the members, and a statement that locks first sorts them.
 //
 // What a statement reads besides the locked row, such as the log, is as old as the start of the statement. Where that
 // matters, a comment says so.

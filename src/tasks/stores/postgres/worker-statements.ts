@@ -1,6 +1,6 @@
 // What a worker does with a task in Postgres, under its claim. statements.ts says what makes each statement safe.
 
-import { endedRun, isHeld, isLive, isLiveAt, isOpenAt, isUndoing } from "./fragments.ts";
+import { endedRun, isHeld, isLive, isOpenAt, isUndoing } from "./fragments.ts";
 import { members, nowIn, record, recordIf } from "./fragments.ts";
 
 /** The names of these statements. */
@@ -21,81 +21,66 @@ export type WorkerStatement =
 export function workerStatements(schema: string): Readonly<Record<WorkerStatement, string>> {
   const now = nowIn(schema);
 
-  /** Locks the rows of a group, always in the same order, so that two groups cannot wait for one another. */
-  const locked = (columns: string, condition: string): string => `
-    task as materialized (
-      select task.*, ${columns}
-      from given join ${schema}.tasks as task on task.id = given.id and task.epoch = given.epoch
-      where ${condition}
-      order by task.id
-      for update of task
-    )`;
-
   /** What has arrived for a task and is not used up. */
-  const unread = `
-      cross join lateral (
-        select
-          coalesce(jsonb_agg(arrival.value order by arrival.place), '[]') as inbox,
-          coalesce(array_agg(arrival.value ->> 'key'), '{}') as keys
-        from jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
-        where arrival.value ->> 'id' <> all (task.taken)
-      ) as unread`;
+  const unread = `(
+          select coalesce(jsonb_agg(arrival.value order by arrival.place), '[]')
+          from jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
+          where arrival.value ->> 'id' <> all (given.taken)
+        )`;
 
   /** Whether the trigger of migration 8 has nothing to do: the task waits for one thing, and waited for nothing. */
-  const isFirstWait = `task.waits = '[]' and jsonb_array_length(task.open) = 1
-        and task.open -> 0 ->> 'kind' <> 'timer'`;
-
-  /** For `park` and `publish`, which differ only in what happens to the worker. */
-  const waiting = (more: string): string => `
-    with ${members("id text, epoch integer, waits jsonb, asked jsonb, taken text[], shows boolean")},
-    ${locked(
-      "given.n, given.waits as wanted, given.asked as more_asked, given.taken, given.shows",
-      isHeld("task", now),
-    )},
-    ready as materialized (
-      select
-        task.*, unread.inbox as kept, open.waits as open, open.asks,
-        case
-          when jsonb_array_length(open.waits) < jsonb_array_length(task.wanted) then ${now}
-          else open.due_at
-        end as at
-      from task${unread}
-      cross join lateral (
-        select
-          coalesce(jsonb_agg(case when wait.value ? 'needs' then wait.value || coalesce((
-            select jsonb_build_object('decisions', before.value -> 'decisions')
-            from jsonb_array_elements(task.waits) as before (value)
-            where before.value ->> 'wire' = wait.value ->> 'wire' and before.value ? 'decisions'
-            limit 1
-          ), '{}') else wait.value end order by wait.place), '[]') as waits,
-          coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks,
-          ceil(min((wait.value ->> 'dueAt')::numeric))::bigint as due_at
-        from jsonb_array_elements(task.wanted) with ordinality as wait (value, place)
-        where wait.value ->> 'kind' = 'timer' or wait.value ->> 'key' <> all (unread.keys)
-      ) as open
-    )
-    update ${schema}.tasks as target set
-      revision = task.revision + 1,
-      updated_at = ${now},
-      status = case when task.asks then 'input_required' else 'working' end,
-      waits = task.open,
-      wait_group = case when ${isFirstWait} then coalesce(task.open -> 0 ->> 'group', '')
-        else task.wait_group end,
-      wait_since = case when ${isFirstWait} then ${now} else task.wait_since end,
-      asked = task.asked || task.more_asked,
-      inbox = task.kept${more}
-    from ready as task
-    where target.id = task.id
-    returning task.n, target.worker is null and target.due_at <= ${now} as is_due,
-      ${recordIf("task.shows", "target")}`;
+  const isFirstWait = `task.waits = '[]' and jsonb_array_length(open.waits) = 1
+          and open.waits -> 0 ->> 'kind' <> 'timer'`;
 
   /** Whether the task is due again at once and has used nothing up. */
-  const isFruitless = `coalesce(task.at <= ${now}, false) and cardinality(task.taken) = 0`;
+  const isFruitless = `coalesce(open.at <= ${now}, false) and cardinality(given.taken) = 0`;
+
+  /** For `park` and `publish`, which differ only in what happens to the worker: more columns, their values, and more. */
+  const waiting = (columns: string, values: string, more: string): string => `
+    with ${members("id text, epoch integer, waits jsonb, asked jsonb, taken text[], shows boolean")}
+    update ${schema}.tasks as task set
+      revision = task.revision + 1,
+      updated_at = ${now},
+      asked = task.asked || given.asked${more},
+      (inbox, waits, status, wait_group, wait_since${columns}) = (
+        select
+          unread.inbox,
+          open.waits,
+          case when open.asks then 'input_required' else 'working' end,
+          case when ${isFirstWait} then coalesce(open.waits -> 0 ->> 'group', '')
+            else task.wait_group end,
+          case when ${isFirstWait} then ${now} else task.wait_since end${values}
+        from (
+          select
+            coalesce(jsonb_agg(arrival.value order by arrival.place), '[]') as inbox,
+            coalesce(array_agg(arrival.value ->> 'key'), '{}') as keys
+          from jsonb_array_elements(task.inbox) with ordinality as arrival (value, place)
+          where arrival.value ->> 'id' <> all (given.taken)
+        ) as unread
+        cross join lateral (
+          select
+            coalesce(jsonb_agg(case when wait.value ? 'needs' then wait.value || coalesce((
+              select jsonb_build_object('decisions', before.value -> 'decisions')
+              from jsonb_array_elements(task.waits) as before (value)
+              where before.value ->> 'wire' = wait.value ->> 'wire' and before.value ? 'decisions'
+              limit 1
+            ), '{}') else wait.value end order by wait.place), '[]') as waits,
+            coalesce(bool_or(wait.value ->> 'kind' = 'question'), false) as asks,
+            case when count(*) < jsonb_array_length(given.waits) then ${now}
+              else ceil(min((wait.value ->> 'dueAt')::numeric))::bigint end as at
+          from jsonb_array_elements(given.waits) with ordinality as wait (value, place)
+          where wait.value ->> 'kind' = 'timer' or wait.value ->> 'key' <> all (unread.keys)
+        ) as open
+      )
+    from given
+    where task.id = given.id and task.epoch = given.epoch and ${isHeld("task", now)}
+    returning given.n, task.worker is null and task.due_at <= ${now} as is_due,
+      ${recordIf("given.shows", "task")}`;
 
   /** Whether the worker keeps the task that it finishes, in order to undo its steps. */
-  const undoes = "task.keeps and task.undos > 0";
+  const undoes = "given.keeps and task.undos > 0";
 
-  const finishedHow = "case when task.ending = 'cancelled' then 'cancelled' else 'finished' end";
+  const finishedHow = "case when given.status = 'cancelled' then 'cancelled' else 'finished' end";
 
   return {
     // Safe: locked first. Other claims at the same moment skip the locked rows. The log is as old as the start of the
@@ -172,38 +157,28 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     select clock.now, renewed.id, renewed.inbox, renewed.is_undoing
     from (select ${now} as now) as clock left join renewed on true`,
 
-    // Safe: locked first. The newest row shows whether the same append was written before, even if that attempt was
-    // still under way when this one began. Parts that are added while it waits for the row stay until the claim ends:
-    // readers pass over a stream that is recorded.
+    // Safe: one row, one update. Parts that are added while it waits for the row stay until the claim ends: readers pass over
+    // a stream that is recorded.
     append: `
     with ${members(`id text, epoch integer, at integer, records text[], bytes bigint, taken text[],
         returned jsonb, undos integer, streamed text, ms integer, tries integer, expired text`)},
-    ${locked(
-      `given.n, given.at, given.records, given.bytes, given.taken, given.returned,
-        given.undos as now_undos, given.streamed, given.ms, given.tries, given.expired`,
-      isLiveAt("task", now),
-    )},
-    ready as materialized (
-      select task.*, unread.inbox as kept from task${unread}
-    ),
     appended as (
-      update ${schema}.tasks as target set
-        inbox = task.returned || task.kept,
-        log_length = task.log_length + cardinality(task.records),
-        log_bytes = task.log_bytes + task.bytes,
-        undos = coalesce(task.now_undos, task.undos),
+      update ${schema}.tasks as task set
+        inbox = given.returned || ${unread},
+        log_length = task.log_length + cardinality(given.records),
+        log_bytes = task.log_bytes + given.bytes,
+        undos = coalesce(given.undos, task.undos),
         fruitless = 0,
         cause = null
-      from ready as task
-      where target.id = task.id
-        and task.worker is not null
-        and task.log_length = task.at
-        and (task.expired is null or not exists (
-          select from jsonb_array_elements(task.kept) as arrival (value)
-          where arrival.value ->> 'key' = task.expired
+      from given
+      where task.id = given.id and task.epoch = given.epoch and ${isHeld("task", now)}
+        and task.log_length = given.at
+        and (given.expired is null or not exists (
+          select from jsonb_array_elements(${unread}) as arrival (value)
+          where arrival.value ->> 'key' = given.expired
             and coalesce((arrival.value ->> 'at')::numeric < (arrival.value ->> 'dueAt')::numeric, true)
         ))
-      returning target.id, task.n, task.epoch, task.at, task.records, task.ms, task.tries, task.streamed
+      returning given.*
     ),
     written as (
       insert into ${schema}.log (task_id, seq, record, epoch, at, ms, tries)
@@ -218,23 +193,22 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         -- The index of that table has the collation of the database.
         and part.task_id = task.id collate "default"
     )
-    select
-      task.n,
-      appended.n is not null or (
-        cardinality(task.records) > 0 and task.log_length = task.at + cardinality(task.records)
-      ) as is_done
-    from task left join appended on appended.n = task.n`,
+    select appended.n from appended`,
 
-    // Safe: locked first. An answer either comes before and is in the inbox, or comes after and makes the task due.
-    park: waiting(`,
+    // Safe: one row, one update. An answer either comes before and is in the inbox, or comes after and makes the task due.
+    park: waiting(
+      ", due_at, fruitless, cause",
+      `,
+          open.at,
+          case when ${isFruitless} then task.fruitless else 0 end,
+          case when ${isFruitless} then task.cause end`,
+      `,
       runs = ${endedRun("task", now, "'parked'")},
-      worker = null,
-      due_at = task.at,
-      fruitless = case when ${isFruitless} then task.fruitless else 0 end,
-      cause = case when ${isFruitless} then task.cause end`),
+      worker = null`,
+    ),
 
     // Safe: for the same reason as `park`.
-    publish: waiting(""),
+    publish: waiting("", "", ""),
 
     // Safe: one row, one update.
     release: `
@@ -255,43 +229,31 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     where task.id = $1 and task.epoch = $2 and ${isHeld("task", now)}
     returning task.id`,
 
-    // Safe: locked first, so an earlier attempt is seen, as with `append`.
+    // Safe: one row, one update.
     finish: `
     with ${members(`id text, epoch integer, status text, result text, message text, keep_ms bigint,
-        keeps boolean, shows boolean`)},
-    ${locked(
-      `given.n, given.status as ending, given.result as sealed, given.message, given.keep_ms,
-        given.keeps, given.shows`,
-      "true",
-    )},
-    finished as (
-      update ${schema}.tasks as target set
-        status = task.ending,
-        result = task.sealed,
-        status_message = task.message,
-        revision = task.revision + 1,
-        updated_at = ${now},
-        undos = case when ${undoes} then task.undos else 0 end,
-        runs = case when ${undoes} then task.runs else ${endedRun("task", now, finishedHow)} end,
-        worker = case when ${undoes} then task.worker end,
-        due_at = case when ${undoes} then task.due_at end,
-        fruitless = case when ${undoes} then 1 else task.fruitless end,
-        cause = case when ${undoes} then null else task.cause end,
-        waits = '[]',
-        inbox = '[]',
-        expires_at = greatest(task.expires_at, ${now} + task.keep_ms)
-      from task
-      where target.id = task.id and ${isHeld("task", now)}
-      returning task.n, ${recordIf("task.shows", "target")}
-    )
-    select
-      task.n,
-      finished.n is not null as is_finished,
-      task.status = task.ending and task.rest is null as was_finished,
-      ${record("finished")}
-    from task left join finished on finished.n = task.n`,
+        keeps boolean, shows boolean`)}
+    update ${schema}.tasks as task set
+      status = given.status,
+      result = given.result,
+      status_message = given.message,
+      revision = task.revision + 1,
+      updated_at = ${now},
+      undos = case when ${undoes} then task.undos else 0 end,
+      runs = case when ${undoes} then task.runs else ${endedRun("task", now, finishedHow)} end,
+      worker = case when ${undoes} then task.worker end,
+      due_at = case when ${undoes} then task.due_at end,
+      fruitless = case when ${undoes} then 1 else task.fruitless end,
+      cause = case when ${undoes} then null else task.cause end,
+      waits = '[]',
+      inbox = '[]',
+      expires_at = greatest(task.expires_at, ${now} + given.keep_ms)
+    from given
+    where task.id = given.id and task.epoch = given.epoch and ${isHeld("task", now)}
+    returning given.n, ${recordIf("given.shows", "task")}`,
 
-    // Safe: locked first, so an earlier attempt is seen, as with `append`.
+    // Safe: locked first. The newest row shows whether the same progress was written before, even if that attempt was still
+    // under way when this one began.
     undo: `
     with task as (
       select task.* from ${schema}.tasks as task
