@@ -23,10 +23,10 @@ function groupsOf(run?: (members: readonly Sent[]) => Promise<void>) {
   return { sent, groups: new StatementGroups(statement) };
 }
 
-test("operations of one turn share a statement, and each gets its own rows", async () => {
+test("operations of one turn share a statement, in the order of their tasks, and each gets its own rows", async () => {
   const { sent, groups } = groupsOf();
   const all = await Promise.all(["c", "a", "b"].map((id) => groups.run("read", { id })));
-  expect(sent).toEqual([["c", "a", "b"]]);
+  expect(sent).toEqual([["a", "b", "c"]]);
   expect(all.map((rows) => rows.map((row) => Reflect.get(row, "id")))).toEqual([
     ["c"],
     ["a"],
@@ -40,22 +40,51 @@ test("operations of different kinds do not", async () => {
   expect(sent).toEqual([["a"], ["b"]]);
 });
 
-test("what comes while a statement is under way shares the next one", async () => {
-  const { sent, groups } = groupsOf(() => new Promise((resolve) => void setImmediate(resolve)));
-  const first = groups.run("park", { id: "a" });
-  await vi.waitFor(() => expect(sent).toHaveLength(1), { interval: 0 });
-  await Promise.all([first, groups.run("park", { id: "b" }), groups.run("park", { id: "c" })]);
-  expect(sent).toEqual([["a"], ["b", "c"]]);
+test("what comes while four statements are under way shares the next one", async () => {
+  const ends: (() => void)[] = [];
+  const { sent, groups } = groupsOf(() => new Promise((resolve) => void ends.push(resolve)));
+  const all: Promise<unknown>[] = [];
+  for (const id of ["a", "b", "c", "d"]) {
+    all.push(groups.run("park", { id }));
+    await vi.waitFor(() => expect(sent.flat()).toContain(id), { interval: 0 });
+  }
+  all.push(groups.run("park", { id: "e" }));
+  await new Promise((resolve) => void setImmediate(resolve));
+  all.push(groups.run("park", { id: "f" }));
+  for (const end of ends.splice(0)) end();
+  await vi.waitFor(() => expect(sent).toHaveLength(5), { interval: 0 });
+  for (const end of ends) end();
+  await Promise.all(all);
+  expect(sent).toEqual([["a"], ["b"], ["c"], ["d"], ["e", "f"]]);
 });
 
-test("a statement that waits for long does not hold up the next one", async () => {
+test("statements that wait for long do not hold up the next one", async () => {
   const { sent, groups } = groupsOf(([first]) =>
-    first?.id === "locked" ? new Promise(() => {}) : Promise.resolve(),
+    first?.id === "free" ? Promise.resolve() : new Promise(() => {}),
   );
-  void groups.run("park", { id: "locked" });
-  await vi.waitFor(() => expect(sent).toHaveLength(1), { interval: 0 });
+  const locked = ["a", "b", "c", "d"];
+  for (const id of locked) {
+    void groups.run("park", { id });
+    await vi.waitFor(() => expect(sent.flat()).toContain(id), { interval: 0 });
+  }
   await groups.run("park", { id: "free" });
-  expect(sent).toEqual([["locked"], ["free"]]);
+  expect(sent).toEqual([...locked, "free"].map((id) => [id]));
+});
+
+test("an operation on a task of a statement under way waits for it, and others do not", async () => {
+  const ends: (() => void)[] = [];
+  const { sent, groups } = groupsOf(() => new Promise((resolve) => void ends.push(resolve)));
+  const first = groups.run("park", { id: "a", what: "first" });
+  await vi.waitFor(() => expect(sent).toHaveLength(1), { interval: 0 });
+  const others = [groups.run("park", { id: "a", what: "second" }), groups.run("park", { id: "b" })];
+  await vi.waitFor(() => expect(sent).toHaveLength(2), { interval: 0 });
+  expect(sent).toEqual([["a"], ["b"]]);
+  ends[0]?.();
+  await first;
+  await vi.waitFor(() => expect(sent).toHaveLength(3), { interval: 0 });
+  expect(sent[2]).toEqual(["a"]);
+  for (const end of ends) end();
+  await Promise.all(others);
 });
 
 test("two operations on one task are in two statements, in their order", async () => {
@@ -80,7 +109,7 @@ test("a member that the database refuses fails alone", async () => {
   const all = await Promise.allSettled(["a", "bad", "b"].map((id) => groups.run("park", { id })));
   expect(all.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(all[1]).toEqual({ status: "rejected", reason: refused });
-  expect(sent).toEqual([["a", "bad", "b"], ["a"], ["bad"], ["b"]]);
+  expect(sent).toEqual([["a", "b", "bad"], ["a"], ["b"], ["bad"]]);
 });
 
 test("if the database cannot be reached, nobody tries again here", async () => {

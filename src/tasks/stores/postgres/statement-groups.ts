@@ -1,6 +1,6 @@
-// Operations of many tasks in one statement. What is ready in the same turn of the event loop, or while a statement of the same
-// kind is under way, shares the next one: one message, one plan, one commit. A statement of its own costs several times as
-// much as one more row of a group.
+// Operations of many tasks in one statement. What is ready in the same turn of the event loop shares one, and so does what
+// comes while several statements of the same kind are under way: one message, one plan, one commit. A statement of its own
+// costs several times as much as one more row of a group.
 //
 // Each operation keeps its own condition, such as the epoch of its claim, and gets its own rows back. If a group fails because
 // of one member, every member is tried alone. If it fails because the database does, all of them fail, as if each had been
@@ -21,6 +21,11 @@ export type RunGroup<Name> = (name: Name, members: string) => Promise<readonly G
 
 /** How much one group may hold. A larger one would keep its rows locked for long. */
 const most = { members: 64, bytes: 256 * 1024 };
+/**
+ * How many groups of a kind are under way before the next one waits. With one, operations that are ready together are split:
+ * a first few would hold up all others, which then come in groups of a few as well.
+ */
+const underWayAtOnce = 4;
 /** After this time, a group that is under way no longer holds up the next one. It may wait for a row that someone locked. */
 const patienceMs = 20;
 
@@ -34,8 +39,8 @@ interface Waiting {
 interface Line {
   waiting: Waiting[];
   isScheduled: boolean;
-  /** How many groups are under way that still hold up the next one. */
-  underWay: number;
+  /** The groups under way that still hold up others: any, if there are enough of them, and those on the same tasks. */
+  readonly underWay: Set<readonly Waiting[]>;
 }
 
 /** The groups of one database. */
@@ -60,13 +65,14 @@ export class StatementGroups<Name extends string> {
   #line(name: Name): Line {
     const known = this.#lines.get(name);
     if (known !== undefined) return known;
-    const line: Line = { waiting: [], isScheduled: false, underWay: 0 };
+    const line: Line = { waiting: [], isScheduled: false, underWay: new Set() };
     this.#lines.set(name, line);
     return line;
   }
 
   #schedule(name: Name, line: Line): void {
-    if (line.isScheduled || line.underWay > 0 || line.waiting.length === 0) return;
+    const isFull = line.underWay.size >= underWayAtOnce;
+    if (line.isScheduled || isFull || line.waiting.length === 0) return;
     line.isScheduled = true;
     setImmediate(() => {
       line.isScheduled = false;
@@ -76,11 +82,12 @@ export class StatementGroups<Name extends string> {
 
   async #send(name: Name, line: Line): Promise<void> {
     const group = taken(line);
-    line.underWay += 1;
-    let isCounted = true;
+    // All that waits is about tasks of a group under way, which schedules the next one.
+    if (group.length === 0) return;
+    line.underWay.add(group);
+    this.#schedule(name, line);
     const letNext = () => {
-      if (isCounted) line.underWay -= 1;
-      isCounted = false;
+      line.underWay.delete(group);
       this.#schedule(name, line);
     };
     const patience = setTimeout(letNext, patienceMs);
@@ -106,11 +113,14 @@ export class StatementGroups<Name extends string> {
   }
 }
 
-/** The next group. An operation on a task that is in it already comes later, because it has to see what the first one did. */
+/**
+ * The next group, in the order of the ids. A statement locks the rows in this order, so that none of two waits for the other.
+ * An operation on a task that is in it already, or in a group under way, comes later: it has to see what the first one did.
+ */
 function taken(line: Line): readonly Waiting[] {
   const group: Waiting[] = [];
   const left: Waiting[] = [];
-  const ids = new Set<string>();
+  const ids = new Set([...line.underWay].flatMap((other) => other.map(({ id }) => id)));
   let bytes = 0;
   for (const one of line.waiting) {
     const fits = group.length === 0 || bytes + one.json.length <= most.bytes;
@@ -121,7 +131,7 @@ function taken(line: Line): readonly Waiting[] {
     } else left.push(one);
   }
   line.waiting = left;
-  return group;
+  return group.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 const jsonOf = (group: readonly Waiting[]): string =>
