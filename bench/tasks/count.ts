@@ -66,4 +66,6 @@ function wrap(one: object, name: string, look: (args: unknown[], result: unknown
   });
 }
 
-const labelOf = (sql: string) => sql.trim().replaceAll(/\s+/g, " ").slice(0, 56).toLowerCase();
+/** What a statement without a name is counted under. */
+export const labelOf = (sql: string) =>
+  sql.trim().replaceAll(/\s+/g, " ").slice(0, 56).toLowerCase();

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import pg from "pg";
 import type { TaskStore } from "../../src/tasks/store.ts";
-import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
+import { notify, PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts";
 import { childrenOf } from "../../test/postgres/processes.ts";
 import { startPostgres } from "../../test/postgres/start.ts";
 import type { Bare, Bed } from "./bed.ts";
-import { Count, countPool } from "./count.ts";
+import { Count, countPool, labelOf } from "./count.ts";
 import { openDbos } from "./dbos.ts";
 import { openOpenWorkflow } from "./openworkflow.ts";
 
@@ -84,7 +84,7 @@ export async function postgresBed(): Promise<Bed> {
     commits: async () => {
       const row = await ask("select pg_current_xact_id()::text as id");
       looks += 1;
-      return Number(row["id"]) - looks - count.ever(notify);
+      return Number(row["id"]) - looks - count.ever(labelOf(notify));
     },
     server: async () => {
       const row = await ask("select pg_current_wal_insert_lsn() - '0/0' as bytes");
@@ -120,5 +120,3 @@ function ticksOf(pid: number, fields: 2 | 4): number {
     return existsSync("/proc/self/stat") ? 0 : Number.NaN;
   }
 }
-
-const notify = "select pg_notify($1, $2)";

@@ -7,6 +7,8 @@ export interface Scale {
   /** How many parked tasks are answered. */
   readonly answers: number;
   readonly idleMs: number;
+  /** How many cycles each contender does before the first turn. */
+  readonly warmUp: number;
   /** The most cycles in one turn. */
   readonly cycles: number;
   readonly turnMs: number;
@@ -20,6 +22,7 @@ export const full: Scale = {
   many: 100_000,
   answers: 300,
   idleMs: 12_000,
+  warmUp: 1_000,
   cycles: 2_000,
   turnMs: 2_000,
   rounds: 7,
@@ -31,6 +34,7 @@ export const quick: Scale = {
   many: 1_000,
   answers: 50,
   idleMs: 2_000,
+  warmUp: 600,
   cycles: 300,
   turnMs: 500,
   rounds: 3,

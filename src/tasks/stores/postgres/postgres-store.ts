@@ -63,7 +63,7 @@ type Logged = { readonly log: JsonColumn<readonly Sealed[]> };
  * A transaction that notifies writes to the log of the database, and holds a lock of the whole database while it does. It
  * need not wait for the disk: a hint may be lost.
  */
-const notify = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
+export const notify = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 
 /** A task store in Postgres. */
 export class PostgresStore implements TaskStore {
