@@ -603,6 +603,7 @@ declare type DeliverResult = {
  *
  * @param namespace - Returns the binding to the class that extends `taskObject(app)`. It is a function, because a binding
  *   cannot be used while the module loads.
+ * @param options - Which object keeps what, if one is not enough.
  * @example
  * ```ts
  * import { env } from "cloudflare:workers";
@@ -612,7 +613,17 @@ declare type DeliverResult = {
  * const app = parley({ name: "kitchen", version: "1.0.0", store: durableObjectStore(() => env.TASKS) });
  * ```
  */
-export declare function durableObjectStore(namespace: () => Namespace): Store;
+export declare function durableObjectStore(namespace: () => Namespace, { objectFor }?: DurableObjectStoreOptions): Store;
+
+/** The options of `durableObjectStore`. */
+export declare interface DurableObjectStoreOptions {
+    /**
+     * The name of the object that keeps what belongs to this caller, such as one for each tenant. The principal is undefined for
+     * callers without credentials. The same caller always has to get the same name. Ids of calls and tasks contain a digest of
+     * it. Default: one object keeps everything.
+     */
+    readonly objectFor?: ((principal: string | undefined) => string) | undefined;
+}
 
 /** What `ctx.elicit` returns. */
 declare type ElicitOutcome<T> = {

@@ -811,6 +811,11 @@ export declare interface TaskStore extends Store {
     readonly isPerRequest?: boolean | undefined;
     /** The largest record that the store can keep, in bytes. Default: there is no such limit. */
     readonly mostBytes?: number | undefined;
+    /**
+     * Makes an id of a call, a task or a paused call lead to where the store keeps what belongs to this caller. Every id that
+     * such a record gets passes through here. Default: the id stays as it is.
+     */
+    readonly idFor?: ((id: string, principal: string) => string) | undefined;
     /** Whether the hints of other processes arrive here. Readers of streams look more often if they do not. Default: no. */
     readonly hearsOthers?: (() => boolean) | undefined;
     /**

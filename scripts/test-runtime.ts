@@ -24,6 +24,7 @@ import { newKey } from "../src/token/keyring.ts";
 import { contract } from "../test/runtime/cloudflare/contract.ts";
 import { flow } from "../test/runtime/cloudflare/flow.ts";
 import type { Running } from "../test/runtime/cloudflare/flow.ts";
+import { tenants } from "../test/runtime/cloudflare/tenants.ts";
 import { smoke } from "../test/runtime/smoke.ts";
 import { root } from "./package.ts";
 import {
@@ -176,8 +177,11 @@ async function tryCloudflare(runtime: Runtime, folder: string): Promise<void> {
   await withObject(runtime, folder, await writeContract(folder), ({ url }) =>
     contract(url, (line) => console.log(line)),
   );
-  await withObject(runtime, folder, await writeCloudflare(folder), (running) =>
+  await withObject(runtime, folder, await writeCloudflare(folder, "worker"), (running) =>
     flow(running, (line) => console.log(line)),
+  );
+  await withObject(runtime, folder, await writeCloudflare(folder, "tenants-worker"), (running) =>
+    tenants(running, (line) => console.log(line)),
   );
 }
 

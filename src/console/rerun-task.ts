@@ -39,10 +39,11 @@ export async function rerunTask(
   const entries = readEntries(sealer, task.callId, log.slice(0, from));
   const input = openInput(sealer, task);
   const origin = { task: id, entries: from, at: environment.now() };
+  const newId = environment.newId();
   try {
     const made = await fromStore(
       tasks.create({
-        callId: environment.newId(),
+        callId: store.idFor?.(newId, task.principal) ?? newId,
         tool: task.tool,
         principal: task.principal === "" ? undefined : task.principal,
         input: isObject(input) ? { ...input, [rerunMember]: origin } : input,

@@ -12,7 +12,7 @@ import type { SqliteStore } from "../tasks/stores/sqlite/sqlite-store.ts";
 import { isObject } from "../util/objects.ts";
 import { objectStore } from "./object-store.ts";
 import { operations } from "./operations.ts";
-import type { Answered } from "./operations.ts";
+import type { Answered, OperationName } from "./operations.ts";
 import { DurableObject } from "./platform.ts";
 import type { ObjectState } from "./platform.ts";
 
@@ -73,10 +73,12 @@ export function taskObject(app: App): new (state: ObjectState, env: unknown) => 
   const parts = partsOf(app);
   class Tasks extends DurableObject {
     readonly #own: ReturnType<typeof workIn>;
+    readonly #isEmpty: () => boolean;
 
     constructor(state: ObjectState, env: unknown) {
       super(state, env);
       this.#own = workIn(state, parts);
+      this.#isEmpty = () => isEmpty(state);
     }
 
     async alarm(): Promise<void> {
@@ -88,6 +90,8 @@ export function taskObject(app: App): new (state: ObjectState, env: unknown) => 
     }
 
     async parley(operation: string, args: readonly unknown[]): Promise<Answered> {
+      // An object that has never kept anything makes no tables because a client has made up an id that leads to it.
+      if (nothing.has(operation) && this.#isEmpty()) return { value: nothing.get(operation) };
       try {
         return { value: await perform(this.#own.store, operation, args) };
       } catch (error) {
@@ -105,6 +109,17 @@ function partsOf(app: App): Inside {
   if (parts !== undefined) return parts;
   throw new TypeError("taskObject(app): the argument is the app that parley() returned.");
 }
+
+/** What the operations find in an object that has never kept anything. */
+const nothing: ReadonlyMap<string, unknown> = new Map<OperationName, unknown>([
+  ["read", undefined],
+  ["readLog", []],
+  ["readParts", undefined],
+  ["revisions", new Map()],
+]);
+
+const isEmpty = ({ storage }: ObjectState): boolean =>
+  storage.sql.exec("select 1 from sqlite_master where name = 'tasks'").toArray().length === 0;
 
 function perform(store: SqliteStore, operation: string, args: readonly unknown[]): unknown {
   const known: readonly string[] = operations;

@@ -115,7 +115,7 @@ export class TaskRuntime {
   /** Creates the task of a call. The same call always gets the same task. Throws a ParleyError if a limit is reached. */
   async create(call: Promotion): Promise<TaskSnapshot> {
     await this.ready();
-    const { store, sealer, limits, newId, observer, version } = this.#options;
+    const { store, sealer, limits, observer, version } = this.#options;
     const { callId, tool, input, entries } = call;
     const ttlMs = call.ttlMs ?? limits.taskTtlMs;
     if (!Number.isInteger(ttlMs) || ttlMs < 1 || ttlMs > limits.taskTtlMs) {
@@ -125,7 +125,7 @@ export class TaskRuntime {
     if (version !== undefined && log.length > 0) {
       log.push(versionRecord(sealer, callId, log.length, version));
     }
-    const owned = { id: newId(), callId, tool, principal: call.principal ?? "" };
+    const owned = this.#owned({ callId, tool, principal: call.principal ?? "" });
     const task = {
       ...owned,
       input: sealInput(sealer, owned, input),
@@ -150,14 +150,21 @@ export class TaskRuntime {
     return snapshotOf(sealer, creation.task);
   }
 
+  /** Gives a new task its id. */
+  #owned<T extends { readonly principal: string }>(task: T): T & { readonly id: string } {
+    const { newId, store } = this.#options;
+    const id = newId();
+    return { ...task, id: store.idFor?.(id, task.principal) ?? id };
+  }
+
   /**
    * Lets a worker undo the steps of a call that ended in its rounds: the call becomes a task that has already ended.
    * The same call always gets the same task. No limit prevents it.
    */
   async undo({ callId, tool, principal = "", entries, error }: EndedCall): Promise<void> {
     await this.ready();
-    const { store, sealer, limits, newId, observer } = this.#options;
-    const owned = { id: newId(), callId, tool, principal };
+    const { store, sealer, limits, observer } = this.#options;
+    const owned = this.#owned({ callId, tool, principal });
     const task: NewTask = {
       ...owned,
       input: sealInput(sealer, owned, {}),

@@ -44,7 +44,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   "durable-object": {
     holds: "`mcp-parley/durable-object`: the SQLite store in Cloudflare's Durable Objects",
-    mayImport: ["util", "tasks", "server"],
+    mayImport: ["util", "token", "tasks", "server"],
   },
   testing: {
     holds: "`play`, `crashTest` and the store contract",

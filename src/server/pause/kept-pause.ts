@@ -93,10 +93,12 @@ export async function keepPause(core: Core, handle: string, pause: Pause): Promi
   const sealed = sealJson(sealerOf(core), pause as unknown as Json, placeOf(handle));
   const ttlMs = pause.expiresAt - core.environment.now();
   const isOver = pause.isOver === true;
+  const spill = (id: string, text: string, ms: number) =>
+    store.spill(store.idFor?.(id, principal) ?? id, text, ms, principal);
   const save = async () => {
-    await store.spill(numberedId(handle, pause.number), sealed, ttlMs, principal);
-    await store.spill(isOver ? overId(handle) : latestId(handle), sealed, ttlMs, principal);
-    if (isOver) await store.spill(latestId(handle), "", 0, principal);
+    await spill(numberedId(handle, pause.number), sealed, ttlMs);
+    await spill(isOver ? overId(handle) : latestId(handle), sealed, ttlMs);
+    if (isOver) await spill(latestId(handle), "", 0);
   };
   const what = `The paused call of "${pause.tool}"`;
   const write = async () =>
@@ -147,7 +149,8 @@ export async function findPause(
   if (!/^[0-9A-Za-z]{22}$/.test(handle)) return undefined;
   const store = await storeOf(core);
   const read = async (id: string): Promise<Pause | undefined> => {
-    const sealed = await fromStore(store.spilled(id));
+    const placed = store.idFor?.(id, principal ?? "") ?? id;
+    const sealed = await fromStore(store.spilled(placed));
     return sealed === undefined ? undefined : opened(core, handle, sealed);
   };
   let pause = (await read(latestId(handle))) ?? (await read(overId(handle)));

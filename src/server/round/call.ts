@@ -18,7 +18,7 @@ import type { Ability, ExtensionId } from "../../protocol/capabilities.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { noteClockSkew } from "./clock-skew.ts";
-import { isKnown, keyedCallId } from "./first-request.ts";
+import { newCallId } from "./first-request.ts";
 import { fetchSpilled } from "./spill.ts";
 import { withMail } from "../pages/mailbox.ts";
 import { noLowLevelState } from "../context/low-level.ts";
@@ -248,9 +248,7 @@ class FirstRound implements Call {
   }
 
   id(): string {
-    this.#id ??= isKnown(this.#definition, this.#request)
-      ? keyedCallId(this.#request, this.binding())
-      : this.#core.environment.newId();
+    this.#id ??= newCallId(this.#core, this.#definition, this.#request, () => this.binding());
     return this.#id;
   }
 

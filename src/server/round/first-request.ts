@@ -9,6 +9,7 @@ import {
 } from "../../protocol/idempotency-key.ts";
 import { digest } from "../../token/canonical.ts";
 import type { Binding } from "../../token/claims.ts";
+import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import type { RoundRequest, RoundResponse } from "./request.ts";
 
@@ -19,11 +20,22 @@ export const sentKey = ({ facts }: RoundRequest): unknown => facts.meta[idempote
 export const isKnown = ({ once }: Pick<Definition, "once">, request: RoundRequest): boolean =>
   once === true && isIdempotencyKey(sentKey(request));
 
+/** The id of the call that a first request begins. */
+export function newCallId(
+  { environment, store }: Core,
+  definition: Definition,
+  request: RoundRequest,
+  binding: () => Binding,
+): string {
+  const id = isKnown(definition, request) ? keyedCallId(request, binding()) : environment.newId();
+  return store?.idFor === undefined ? id : store.idFor(id, request.principal ?? "");
+}
+
 /**
  * The id of the call that a key begins. The same key of another caller, or for another tool, begins another call. The
  * arguments are not part of the id: with other arguments, the key is refused.
  */
-export function keyedCallId(
+function keyedCallId(
   request: RoundRequest,
   { method, target, principal, audience }: Binding,
 ): string {
