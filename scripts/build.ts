@@ -15,6 +15,7 @@ import type { BuildOptions, Metafile, OnResolveArgs, Plugin } from "esbuild";
 import { packedPage, pageMetafile } from "../src/console/packed-page.ts";
 import { appScript } from "../src/ui/app-script.ts";
 import { libraryEntries, root, tsc } from "./package.ts";
+import { withoutPreact } from "./without-preact.ts";
 
 const source = join(root, "src");
 const dist = resolve(process.argv[2] ?? join(root, "dist"));
@@ -80,7 +81,7 @@ async function bundle(vendored: Vendored): Promise<Metafile> {
     entryPoints: Object.entries(entries).map(([out, file]) => ({ in: join(source, file), out })),
     outdir: dist,
     chunkNames: "chunks/[name]-[hash]",
-    plugins: [resolution(vendored)],
+    plugins: [withoutPreact(source), resolution(vendored)],
   });
   return metafile;
 }
@@ -114,7 +115,7 @@ const resolution = (vendored: Vendored): Plugin => ({
     }));
     bundler.onResolve({ filter: /^[@a-z]/ }, (args) => {
       const { path } = args;
-      if (path === "@modelcontextprotocol/node" || path.startsWith("preact")) return undefined;
+      if (path === "@modelcontextprotocol/node") return undefined;
       // Only a class that the server does not use needs this one. Loading it has no effect, so it is left out.
       if (path === "@hono/node-server") return { path, external: true, sideEffects: false };
       const isInstalled = isBuiltin(path) || path.startsWith("@modelcontextprotocol/server");
