@@ -4,6 +4,7 @@ import { abilitiesOf } from "../protocol/capabilities.ts";
 import { streamingExtension } from "../protocol/streaming.ts";
 import type { PartContent } from "../protocol/streaming.ts";
 import { Stop } from "../replay/stop.ts";
+import { workerStore } from "../server/worker-store.ts";
 import { MemoryStore } from "../tasks/stores/memory.ts";
 import { anotherInstance } from "../server/define/handles.ts";
 import type { StepObserver } from "../server/context/observed-body.ts";
@@ -91,7 +92,7 @@ export class InProcessServer {
   readonly #clock = new SkippingClock();
   /** The tasks that calls have become. */
   readonly tasks: InProcessTasks;
-  readonly #store = new MemoryStore({ now: () => this.#clock.environment.now() });
+  readonly #store = workerStore(new MemoryStore({ now: () => this.#clock.environment.now() }));
   #instance: Core | undefined;
   /** What the App has been told with the last pause. */
   #secret: string | undefined;

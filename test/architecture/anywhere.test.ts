@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import { expect, test } from "vitest";
+import type { play } from "mcp-parley/testing";
 import type { App, Logger, parley, Store } from "mcp-parley";
 import { root } from "../../scripts/package.ts";
 import * as noNode from "../../src/server/no-node.ts";
@@ -203,6 +204,26 @@ test.each([
   expect(sourcesIn(metafile)).toEqual(
     expect.arrayContaining(["src/server/tasks/task-engine.ts", "src/server/pages/pages.ts"]),
   );
+});
+
+test("the test kit plays a call that needs a store inside a Worker", async () => {
+  const { outputFiles } = await workerOf(
+    'export { parley } from "./src/index.ts"; export { play } from "./src/testing/index.ts";',
+    "cjs",
+  );
+  const require = createRequire(import.meta.url);
+  interface Exports {
+    parley: typeof parley;
+    play: typeof play;
+  }
+  const { parley: make, play: plays } = exportsOf<Exports>(outputFiles, { require });
+  if (make === undefined || plays === undefined) throw new Error("The bundle is empty.");
+  const app = make({ name: "shop", version: "1.0.0" });
+  const buy = app.tool("buy", { once: true }, async (ctx) => {
+    const what = await ctx.ask("what", "What?");
+    return ctx.step("buy", () => what);
+  });
+  expect((await plays(buy, {}, { what: "tea" })).text).toBe("tea");
 });
 
 test("a Worker without a store says so where one is needed", async () => {
