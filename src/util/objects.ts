@@ -12,3 +12,16 @@ export function isObject(value: unknown): value is Members {
 export function own(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
+
+/** Undefined, or an object of strings, finite numbers and booleans. */
+export function isFlat(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isObject(value)) return false;
+  // Not with Object.values, which makes a list: this runs for every call.
+  for (const name in value) {
+    const member = value[name];
+    const isFit = typeof member === "number" ? Number.isFinite(member) : typeof member !== "object";
+    if (!isFit) return false;
+  }
+  return true;
+}

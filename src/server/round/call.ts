@@ -2,7 +2,7 @@
 
 import { ParleyError } from "../../errors.ts";
 import { answerMap } from "../../protocol/answers.ts";
-import { isObject } from "../../util/objects.ts";
+import { isFlat } from "../../util/objects.ts";
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Sender } from "../../replay/journal.ts";
@@ -232,10 +232,10 @@ class FirstRound implements Call {
     // Arguments that cannot be digested are refused before anything runs, not at the first question. Nested arguments are
     // not copied for the handler, so they are copied here. Most handlers ask nothing, and then nothing is digested.
     const { arguments: args } = request;
-    this.#arguments = isSimple(args) ? args : unlessBad(() => digestible(args));
+    this.#arguments = isFlat(args) ? args : unlessBad(() => digestible(args));
     // Many schemas return the arguments themselves.
     if (input === args) this.#input = this.#arguments;
-    else this.#input = isSimple(input) ? input : this.#copied(input);
+    else this.#input = isFlat(input) ? input : this.#copied(input);
   }
 
   #copied(input: unknown): unknown {
@@ -353,19 +353,6 @@ function inputChanged(handler: string): ParleyError {
     `The schema of "${handler}" gives a different result for the same arguments than it did earlier in this call. Nothing was run again.\n` +
       "The schema is applied in every round, so it must depend on the arguments alone. Get times, random values and lookups in a step.",
   );
-}
-
-/** Undefined, or an object of strings, finite numbers and booleans. */
-function isSimple(value: unknown): boolean {
-  if (value === undefined) return true;
-  if (!isObject(value)) return false;
-  // Not with Object.values, which makes a list: this runs for every call.
-  for (const name in value) {
-    const member = value[name];
-    const isFit = typeof member === "number" ? Number.isFinite(member) : typeof member !== "object";
-    if (!isFit) return false;
-  }
-  return true;
 }
 
 function readState(packed: PackedState): CallState {
