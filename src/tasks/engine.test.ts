@@ -9,6 +9,7 @@ import { Engine, ask, external } from "./engine.fixture.ts";
 import type { Handlers } from "./engine.fixture.ts";
 import type { TaskStore } from "./store.ts";
 import { MemoryStore } from "./stores/memory.ts";
+import { newPath } from "./stores/sqlite/folder.fixture.ts";
 import { SqliteStore } from "./stores/sqlite/sqlite-store.ts";
 
 const engines: Engine[] = [];
@@ -1011,6 +1012,20 @@ describe("found by chaos", () => {
     await engine.asked(id, "size");
     const claims = vi.spyOn(store, "claim");
     await engine.answer(id, { size: "large" });
+    expect((await engine.over(id)).result).toBe("large");
+    for (const { value } of claims.mock.results) expect(await value).toMatchObject({ claimed: [] });
+  });
+
+  test("an answer that comes as soon as its question is shown finds the place of its task free", async () => {
+    const store = new SqliteStore({ path: newPath() });
+    onTestFinished(() => store.close());
+    const engine = engineOn(store, { tool: (_input, ops) => ask(ops, "size") });
+    await engine.start({ pollMs: 3_600_000, concurrency: 1 });
+    const claims = vi.spyOn(store, "claim");
+    const { id } = await engine.create("tool");
+    for await (const seen of engine.runtime.watch(id, 0, new AbortController().signal)) {
+      if (seen.questions.has("size")) await engine.answer(id, { size: "large" });
+    }
     expect((await engine.over(id)).result).toBe("large");
     for (const { value } of claims.mock.results) expect(await value).toMatchObject({ claimed: [] });
   });

@@ -1,3 +1,4 @@
+// Long on purpose: claims, leases and places share their timers and their failures.
 // The worker: it claims tasks that are due, renews its leases, and sweeps. A parked task costs it nothing, because one
 // timer serves the next due task and one timer serves all leases.
 
@@ -75,6 +76,8 @@ export class Worker {
   #lastEnded: readonly RunningStep[] = [];
   #failures = 0;
   #reserved = 0;
+  /** Those of the running tasks that have just been parked, so that their places are free. */
+  readonly #parked = new Set<Execution>();
   /** Until when this worker lets others claim first, because it could not follow a task that another version can. */
   #behindUntil = 0;
   /** When the next look at the store is due, by the store's clock. */
@@ -115,7 +118,8 @@ export class Worker {
 
   /** How many more tasks it could run. */
   get #room(): number {
-    return this.isWorking ? this.#options.concurrency - this.#running.size - this.#reserved : 0;
+    const taken = this.#running.size - this.#parked.size + this.#reserved;
+    return this.isWorking ? this.#options.concurrency - taken : 0;
   }
 
   /** Keeps a place for a task of this tool that is about to be created or answered. Undefined if there is no place. */
@@ -263,12 +267,19 @@ export class Worker {
     const lease = new Lease(this.#leaseClocks, this.#deps.store.leaseMs);
     lease.renew(mark, this.#deps.store.leaseMs);
     const execution = new Execution(claimed, program, lease, this.#deps);
+    // Its client may answer before the run is over here, and the answer wants the place.
+    execution.onParked = () => {
+      if (this.#running.get(task.id)?.execution === execution) this.#parked.add(execution);
+    };
     const end = execution.run().then((nextDueAt) => {
+      this.#parked.delete(execution);
       if (this.#running.get(task.id)?.execution === execution) this.#running.delete(task.id);
       this.#lastEnded = execution.stepsSince(this.#aliveAt);
       this.#roomMade();
       if (nextDueAt !== undefined) this.#lookIn(Math.max(0, nextDueAt - this.#deps.clock.now()));
     });
+    const before = this.#running.get(task.id);
+    if (before !== undefined) this.#parked.delete(before.execution);
     this.#running.set(task.id, { execution, end });
     if (this.#state === "draining") execution.drain();
   }

@@ -70,6 +70,8 @@ export class Execution {
   readonly #left: Entry[] = [];
   /** The task has ended, and this run undoes its steps. */
   #isUndoing = false;
+  /** Called when the task is parked, a moment before `run` resolves. */
+  onParked: (() => void) | undefined;
 
   constructor(claimed: ClaimedTask, program: Program, lease: Lease, deps: ExecutionDeps) {
     const { task } = claimed;
@@ -339,6 +341,7 @@ export class Execution {
     await prepared.asked?.(journal.fresh);
     await this.#reports.flush();
     await this.#claim.persist(() => this.#deps.store.park(this.ref, waiting));
+    this.onParked?.();
     const times = waiting.waits.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
     if (times.length > 0) this.#dueAt = Math.min(...times);
   }

@@ -117,7 +117,7 @@ export class SqliteStore implements TaskStore {
       const next = moves.created(task, this.#now());
       tasks.insert(next);
       tasks.appendLog({ id: task.id, epoch: 0 }, { at: 0, records: task.log }, this.#now());
-      return { kind: "created", task: changed(next) };
+      return { kind: "created", task: changed(next, next.worker === undefined) };
     });
 
   readonly read: TaskStore["read"] = (id) =>
