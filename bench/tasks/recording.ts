@@ -61,7 +61,7 @@ async function onSqlite(): Promise<Stores> {
   database.exec(`
     drop trigger task_waits_end;
     drop trigger task_waits_change;
-    drop index tasks_found;
+    drop index tasks_unheld;
     drop index tasks_fruitless`);
   database.close();
   return {

@@ -1,5 +1,6 @@
 // The history of tasks: the runs that have ended, and what operators read. A list takes as long with 100,000 tasks as with
 // 1,000: it visits the kinds that there are (a tool and a status, or a tool and a group), and reads one page of each.
+// Beside these pages it reads the tasks that workers hold.
 
 import type {
   LoggedRecord,
@@ -20,6 +21,8 @@ import type { SqliteDatabase, SqliteRow } from "./driver.ts";
 const columns = listedColumnNames.join(", ");
 const newest = "order by created_at desc, id desc limit ?3";
 const before = "(created_at, id) < (?1, ?2)";
+/** The tasks that workers hold. There are no more of them than workers run at once, so they are not read in order. */
+const held = "tasks indexed by tasks_held where worker > ''";
 /** Each run begins with a comma, so that one can be added to any text. */
 const asArray = "'[' || substr(runs, 2) || ']'";
 const waitColumns = "task_id, wire, key, kind, tool, group_name, since";
@@ -36,9 +39,14 @@ export const historyStatements: Readonly<Record<HistoryStatement, string>> = {
   findOwn: `select ${columns} from tasks
     where rest is null and principal = ?4 and (?5 is null or status = ?5) and (?6 is null or tool = ?6)
       and ${before} ${newest}`,
-  nextTool: "select tool from tasks where rest is null and tool > ? order by tool limit 1",
-  findKind: `select ${columns} from tasks
-    where rest is null and tool = ?4 and status = ?5 and ${before} ${newest}`,
+  nextTool: `select min(tool) as tool from (
+    select * from (select tool from tasks where worker is null and rest is null and tool > ?1 order by tool limit 1)
+    union all select tool from ${held} and tool > ?1)`,
+  /** A task that a worker holds is in another index. One statement reads one snapshot, so that no task is missing from both. */
+  findKind: `select * from (select ${columns} from tasks
+    where worker is null and rest is null and tool = ?4 and status = ?5 and ${before} ${newest})
+    union all select ${columns} from ${held}
+      and rest is null and tool = ?4 and status = ?5 and ${before}`,
   overdue: `select ${columns} from tasks
     where tool = ?1 and due_at <= ?2 and (status in ('working', 'input_required') or undos > 0)
       and (?4 is null or status = ?4) and (?5 is null or principal = ?5)
@@ -133,9 +141,9 @@ export class HistoryTable {
   #named(statement: "nextTool" | "nextDueTool"): readonly string[] {
     const found: string[] = [];
     for (;;) {
-      const [row] = this.#do[statement].all(found.at(-1) ?? "");
-      if (row === undefined) return found;
-      found.push(String(row["tool"]));
+      const tool = this.#do[statement].all(found.at(-1) ?? "")[0]?.["tool"];
+      if (typeof tool !== "string") return found;
+      found.push(tool);
     }
   }
 

@@ -10,7 +10,7 @@ import { taskStatements } from "./task-table.ts";
 const open = await loadDriver();
 
 /** How SQLite finds the rows. The rest of its wording differs between versions of SQLite. */
-const plans: Record<string, string> = {
+const plans: Record<string, string | readonly string[]> = {
   byId: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_1 (id=?",
   byCall: "SEARCH tasks USING INDEX sqlite_autoindex_tasks_2 (call_id=?",
   countLive: "SEARCH tasks USING COVERING INDEX tasks_live (principal=?",
@@ -25,8 +25,14 @@ const plans: Record<string, string> = {
   listAll: "SEARCH tasks USING INDEX tasks_listed_for_all (",
   findAll: "SEARCH tasks USING INDEX tasks_listed_for_all (",
   findOwn: "SEARCH tasks USING INDEX tasks_listed (principal=?",
-  findKind: "SEARCH tasks USING INDEX tasks_found (tool=? AND status=?",
-  nextTool: "SEARCH tasks USING INDEX tasks_found (tool>?",
+  findKind: [
+    "SEARCH tasks USING INDEX tasks_unheld (tool=? AND status=? AND (created_at,id)<",
+    "SEARCH tasks USING INDEX tasks_held (worker>?",
+  ],
+  nextTool: [
+    "SEARCH tasks USING INDEX tasks_unheld (tool>?",
+    "SEARCH tasks USING INDEX tasks_held (worker>?",
+  ],
   nextDueTool: "SEARCH tasks USING COVERING INDEX tasks_due (tool>?",
   overdue: "SEARCH tasks USING INDEX tasks_due (tool=? AND due_at<?",
   nextWaitKind: "SEARCH task_waits USING COVERING INDEX task_waits_found (",
@@ -47,7 +53,9 @@ function planOf(name: string): readonly string[] {
 
 test.each(Object.entries(plans))("%s", (name, wanted) => {
   const plan = planOf(name);
-  expect(plan.filter((detail) => detail.startsWith(wanted))).toHaveLength(1);
+  for (const one of [wanted].flat()) {
+    expect(plan.filter((detail) => detail.startsWith(one))).toHaveLength(1);
+  }
   expect(plan.filter((detail) => /SCAN tasks|TEMP B-TREE/.test(detail))).toEqual([]);
 });
 

@@ -176,3 +176,28 @@ test("the records say which versions may still use the tables, as version 0.1.0 
     { step: 4, compatible: 1 },
   ]);
 });
+
+test("parts that were there before migration 9, and parts that an earlier version adds, go with their claim", () => {
+  const [database] = databases(1);
+  const [before = ""] = migrationSql().split("-- step 9");
+  database!.exec(`${before}commit;`);
+  const held = (id: string) =>
+    database!
+      .exec(`insert into tasks (id, call_id, tool, principal, status, revision, epoch, worker, waits, inbox, asked,
+      log_length, log_bytes, fruitless, created_at, updated_at, expires_at, input)
+      values ('${id}', '${id}', 't', '', 'working', 1, 1, 'w', '[]', '[]', '{}', 0, 0, 0, 1, 1, 9, '')`);
+  const part = (id: string) =>
+    database!.exec(`insert into task_parts values ('${id}', 1, 'key', 0, 'text')`);
+  held("a");
+  part("a");
+  migrate(database!);
+  held("b");
+  part("b");
+  held("c");
+  const left = () => database!.prepare("select task_id from task_parts").all();
+  expect(left()).toHaveLength(2);
+  database!.exec("update tasks set fruitless = 1");
+  expect(left()).toHaveLength(2);
+  database!.exec("update tasks set worker = null");
+  expect(left()).toEqual([]);
+});

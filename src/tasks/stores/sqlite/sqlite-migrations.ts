@@ -13,6 +13,7 @@ import { sqliteMailbox } from "./migrations/005-sqlite-mailbox.ts";
 import { sqliteAccountTable } from "./migrations/006-sqlite-accounts.ts";
 import { sqliteAudit } from "./migrations/007-sqlite-audit.ts";
 import { sqliteHistory } from "./migrations/008-sqlite-history.ts";
+import { sqliteLighterWrites } from "./migrations/009-sqlite-lighter-writes.ts";
 
 const migrations: readonly Migration<string>[] = [
   sqliteTables,
@@ -23,6 +24,7 @@ const migrations: readonly Migration<string>[] = [
   sqliteAccountTable,
   sqliteAudit,
   sqliteHistory,
+  sqliteLighterWrites,
 ];
 
 /**
