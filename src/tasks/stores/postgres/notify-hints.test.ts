@@ -2,7 +2,7 @@
 
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { create, newTask } from "../../../testing/store/opened.ts";
+import { create, hold, newTask, question, waiting } from "../../../testing/store/opened.ts";
 import type { ChangeHint, TaskStore } from "../../store.ts";
 import { TestServer } from "./server.fixture.ts";
 import type { TestSchema } from "./server.fixture.ts";
@@ -53,6 +53,25 @@ async function endListener(): Promise<void> {
   );
   expect(rows.length).toBe(1);
 }
+
+test("a listener gets the record of a task that it wants with the hint of each write, and of no other", async () => {
+  const { store } = opened;
+  const [a, b, c] = [await hold(store, "a"), await hold(store, "b"), await hold(store, "c")];
+  const told: string[] = [];
+  const end = store.subscribe(
+    ({ id, task }) => void (task !== undefined && told.push(`${id} ${task.status}`)),
+    (id) => id !== b.id,
+  );
+  const ask = waiting([question("k")]);
+  const done = { status: "completed", result: "r", statusMessage: undefined, keepMs: 1 } as const;
+  for (const ref of [a, b]) {
+    await store.publish(ref, ask);
+    await store.finish(ref, done);
+  }
+  await store.park(c, ask);
+  end();
+  expect(told).toEqual(["task-a input_required", "task-a completed", "task-c input_required"]);
+});
 
 test("many changes go out as few notifications", async () => {
   const listener = new pg.Client(server.postgres.url);
