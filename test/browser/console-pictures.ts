@@ -133,6 +133,7 @@ async function take(
   await withPage(browser, options, async (page) => {
     await goTo(page, story.at, place(story.tasks));
     await page.getByText("Live", { exact: true }).waitFor();
+    await page.locator("nav .badge").nth(1).waitFor();
     await before?.(page, story);
     // The window grows to show everything, but for a list, which has no end, and in the README.
     if (name !== "tasks" && heights[width] !== undefined) {

@@ -80,6 +80,7 @@ const waysIn: Readonly<Record<string, string>> = {
 
 /** What someone said or was asked, and who decides about it. */
 function aboutOf({ note, message, group, needed = 1 }: AuditFacts): string {
-  const deciders = group === undefined ? undefined : `group ${group}, ${needed} needed`;
+  const deciders =
+    group === undefined ? undefined : `for ${group}${needed > 1 ? `, ${needed} needed` : ""}`;
   return [note ?? message, deciders].filter(Boolean).join(" · ");
 }

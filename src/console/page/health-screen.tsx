@@ -32,7 +32,7 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
       <dl class="tiles">
         <Tile name="Live tasks" value={grouped(figures.live)} />
         <Tile name="Running" value={grouped(figures.held)} />
-        <Tile name="Client is asked" value={grouped(figures.inputRequired)} />
+        <Tile name="Client asked" value={grouped(figures.inputRequired)} />
         <Tile
           name="Due"
           value={grouped(figures.due)}
