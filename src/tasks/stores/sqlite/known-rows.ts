@@ -15,24 +15,36 @@ export class KnownRows {
   readonly #rows = new Map<string, TaskRecord>();
   readonly #live = new Map<string, number>();
   #seen: number | undefined;
+  #isChecked = false;
 
   /** The version changes when another process commits. Without a version, no other process uses the database. */
   constructor(version?: () => number) {
     this.#version = version;
   }
 
-  /** Forgets the rows if another process may have changed them. Every transaction and every read by itself starts with it. */
-  readonly check = (): void => {
+  /** Every transaction, and every read by itself, starts with it: another process may have committed since the last one. */
+  readonly start = (): void => {
+    this.#isChecked = false;
+  };
+
+  /** Forgets everything if another process has committed. Only the first use in a transaction asks SQLite. */
+  #check(): void {
+    if (this.#isChecked) return;
+    this.#isChecked = true;
     const version = this.#version?.();
     if (version === this.#seen) return;
     this.clear();
     this.#seen = version;
-  };
+  }
 
-  readonly get = (id: string): TaskRecord | undefined => this.#rows.get(id);
+  readonly get = (id: string): TaskRecord | undefined => {
+    this.#check();
+    return this.#rows.get(id);
+  };
 
   /** Notes what the row of a task says now. */
   readonly put = (task: TaskRecord): void => {
+    this.#check();
     this.#rows.delete(task.id);
     if (lengthOf(task) > mostLength) return;
     this.#rows.set(task.id, task);
@@ -44,7 +56,10 @@ export class KnownRows {
   readonly forget = (id: string): void => void this.#rows.delete(id);
 
   /** How many live tasks a caller has, or more than that: tasks that end do not lower it. Undefined if it is not known. */
-  readonly liveAtMost = (principal: string): number | undefined => this.#live.get(principal);
+  readonly liveAtMost = (principal: string): number | undefined => {
+    this.#check();
+    return this.#live.get(principal);
+  };
 
   /** Notes how many live tasks a caller has. */
   readonly counted = (principal: string, live: number): void => {

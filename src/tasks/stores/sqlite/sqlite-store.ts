@@ -122,7 +122,7 @@ export class SqliteStore implements TaskStore {
 
   readonly read: TaskStore["read"] = (id) =>
     this.#read(({ rows, tasks }) => {
-      rows.check();
+      rows.start();
       return this.#asOfNow(tasks.byId(id));
     });
   readonly readByCall: TaskStore["readByCall"] = (id) =>
@@ -496,7 +496,7 @@ const knowing = (rows: KnownRows, database: SqliteDatabase): SqliteDatabase => (
   transaction: (operation) => {
     try {
       return inTransaction(database, () => {
-        rows.check();
+        rows.start();
         return operation();
       });
     } catch (error) {

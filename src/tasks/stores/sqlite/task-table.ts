@@ -104,7 +104,7 @@ export class TaskTable {
   readonly #updates: TaskUpdates;
   readonly #rows: KnownRows;
 
-  /** `rows` are checked by the caller, at the start of every transaction and of every read by itself. */
+  /** The caller says to `rows` when they start anew, at the start of every transaction and of every read by itself. */
   constructor(database: SqliteDatabase, rows: KnownRows = new KnownRows()) {
     this.#do = prepareAll(database, taskStatements);
     this.#updates = new TaskUpdates(database);
