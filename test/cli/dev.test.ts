@@ -139,6 +139,15 @@ test("waits for the next change if the file does not run", async () => {
   expect((await fetch(new URL("/healthz", url))).status).toBe(200);
 });
 
+test("shows why the file does not run, without the code of Node that threw it", async () => {
+  const { screen } = await kitchen(
+    `import { readFileSync } from "node:fs";\nreadFileSync("missing.txt");\n`,
+  );
+  await screen.shows(/exited with code 1. Waiting for a change/);
+  expect(screen.text()).toContain("Error: ENOENT: no such file or directory, open 'missing.txt'");
+  expect(screen.text()).not.toMatch(/node:fs:|binding|\^/);
+});
+
 test("does not restart if a file is only touched, or is not one of its files", async () => {
   const { screen, write } = await kitchen();
   await screen.shows(/Ctrl-C stops/);

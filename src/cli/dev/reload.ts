@@ -39,6 +39,8 @@ export class Reloader {
   #work: Promise<void> = Promise.resolve();
   #url: string | undefined;
   #isOver = false;
+  /** How many lines of code above an error are still to come. */
+  #excerptLines = 0;
   /** The host of `--client app`, which stays open while the server restarts. */
   #preview: AppPreview | undefined;
 
@@ -133,13 +135,21 @@ export class Reloader {
 
   #onLine(server: ServerProcess, line: string, fields: Members): void {
     const { say } = this.#options;
-    if (server !== this.#server || isNoise(line)) return;
+    if (server !== this.#server || this.#isExcerpt(line) || isNoise(line)) return;
     const [, link] = /^parley info: console: (\S+)$/.exec(line) ?? [];
     // Not wrapped, so that a terminal can open it.
     if (link !== undefined) return say(`  console ${style.bold(link)}`);
     for (const part of wrapped(`  ${line}`, columnsHere())) say(style.dim(part));
     const notice = editNotice(fields);
     if (notice !== undefined) say(style.yellow(`${signs.warning} ${notice}`));
+  }
+
+  /** Above an error, Node shows the place that threw it, its code and a caret. Code of Node and of packages does not help. */
+  #isExcerpt(line: string): boolean {
+    if (isForeignPlace.test(line)) this.#excerptLines = 3;
+    if (this.#excerptLines === 0) return false;
+    this.#excerptLines -= 1;
+    return true;
   }
 
   #onEnd(server: ServerProcess, how: string): void {
@@ -152,6 +162,8 @@ export class Reloader {
 /** Lines that repeat what is printed anyway, and stack frames of Node and of packages. */
 const isNoise = (line: string) =>
   /^(parley info: listening on |at .*(node:|node_modules)|$)/.test(line);
+
+const isForeignPlace = /^(node:\S+|\S*[\\/]node_modules[\\/]\S*):\d+$/;
 
 const speaksOverPipes = (name: string) =>
   new Error(

@@ -132,6 +132,7 @@ test("repeats a step only with the same idempotency key after a crash", async ()
 
 const server = `import { app } from "./app.ts";
 
+// If port 3000 is taken: PORT=3001 npm run dev
 await app.listen(Number(process.env.PORT ?? 3000));
 `;
 
