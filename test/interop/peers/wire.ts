@@ -29,9 +29,11 @@ export async function listening(server: Server): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Ends the connection of a request that could not be served. */
-export const broken = (response: ServerResponse) => (error: unknown) =>
-  void response.destroy(error instanceof Error ? error : new Error(String(error)));
+/** Ends the connection of a request that could not be served, unless its client has left in the middle of it. */
+export const broken = (response: ServerResponse) => (error: unknown) => {
+  const hasLeft = error instanceof Error && "code" in error && error.code === "ECONNRESET";
+  if (!hasLeft) response.destroy(error instanceof Error ? error : new Error(String(error)));
+};
 
 /** Closes a server with all its connections. */
 export const closed = (server: Server) =>
