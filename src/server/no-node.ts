@@ -16,7 +16,7 @@ export const serveOverStdio: typeof nodeOnly.serveOverStdio = needsNode("app.std
 
 /** They come with the store: see store-parts.ts. */
 export const withStore: typeof nodeOnly.withStore | undefined = undefined;
-/** Nobody can listen, so there is nothing to warn of. */
+/** Nothing listens here, so there is nothing to warn of. */
 export const strangerWarning: typeof nodeOnly.strangerWarning = () => () => {};
 /** A Worker gets no signals. */
 export const closeOnSignal: typeof nodeOnly.closeOnSignal = () => () => {};
