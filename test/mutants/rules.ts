@@ -440,9 +440,9 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R14",
     what: "a first request sent again is the same call",
-    file: "src/server/round/call.ts",
-    find: "      : this.#core.environment.newId();",
-    put: '      : "the call";',
+    file: "src/server/round/first-request.ts",
+    find: "keyedCallId(request, binding()) : environment.newId();",
+    put: 'keyedCallId(request, binding()) : "the call";',
   },
   {
     rule: "R11",
@@ -475,9 +475,9 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R14",
     what: "a first request with a key is a new call each time",
-    file: "src/server/round/call.ts",
-    find: "isKnown(this.#definition, this.#request)",
-    put: "isKnown({ once: false }, this.#request)",
+    file: "src/server/round/first-request.ts",
+    find: "isKnown(definition, request) ? keyedCallId",
+    put: "isKnown({ once: false }, request) ? keyedCallId",
   },
   {
     rule: "R14",

@@ -325,8 +325,10 @@ test("a client that can show forms costs the store nothing", async () => {
   const used: string[] = [];
   const watched = new Proxy(store, {
     get: (of, name) => {
-      used.push(String(name));
-      return Reflect.get(of, name, of) as unknown;
+      const operation: unknown = Reflect.get(of, name, of);
+      // To look for an operation that this store does not have costs it nothing.
+      if (operation !== undefined) used.push(String(name));
+      return operation;
     },
   });
   // The audit is kept for every client.
