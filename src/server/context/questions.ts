@@ -41,6 +41,7 @@ export interface QuestionParams extends Privacy {
   readonly timeoutMs?: number | undefined;
   readonly unsolicited?: boolean | undefined;
   readonly key: string;
+  /** What a question needs to know of its call. */
   readonly call: Pick<
     CallFacts,
     "name" | "can" | "way" | "hasPages" | "pageAddress" | "onSchemaError"
