@@ -13,6 +13,7 @@ import { PostgresStore } from "../../src/tasks/stores/postgres/postgres-store.ts
 import { HistoryTable } from "../../src/tasks/stores/sqlite/history-table.ts";
 import { loadDriver } from "../../src/tasks/stores/sqlite/driver.ts";
 import { migrate } from "../../src/tasks/stores/sqlite/sqlite-migrations.ts";
+import { TaskUpdates } from "../../src/tasks/stores/sqlite/task-updates.ts";
 import { SqliteStore } from "../../src/tasks/stores/sqlite/sqlite-store.ts";
 import { childrenOf } from "../../test/postgres/processes.ts";
 import { startPostgres } from "../../test/postgres/start.ts";
@@ -59,8 +60,8 @@ async function onSqlite(): Promise<Stores> {
   const database = open(join(folder, "bare.db"));
   migrate(database);
   database.exec(`
-    drop trigger task_waits_end;
     drop trigger task_waits_change;
+    drop index tasks_waiting;
     drop index tasks_unheld;
     drop index tasks_fruitless`);
   database.close();
@@ -84,9 +85,11 @@ function cpuOf(pid: number): number {
 const { recorded, bare, cpu, close } = await (kind === "sqlite" ? onSqlite() : onPostgres());
 const engines = { recorded: new Engine(recorded), bare: new Engine(bare) };
 const limits = { count: Infinity, ms: Number(seconds) * 1_000 };
-// SQLite's runs are written by the store. Only one of the two engines works at a time.
+// SQLite's runs and waits are written by the store. Only one of the two engines works at a time.
 // oxlint-disable-next-line typescript/unbound-method -- it is put back as a method
 const { ended } = HistoryTable.prototype;
+// oxlint-disable-next-line typescript/unbound-method -- it is put back as a method
+const { waitOf } = TaskUpdates.prototype;
 
 interface Turn {
   readonly perSecond: number;
@@ -97,6 +100,7 @@ interface Turn {
 async function turnOf(name: "recorded" | "bare", work: "straight" | "cycle"): Promise<Turn> {
   const engine = engines[name];
   HistoryTable.prototype.ended = name === "bare" ? () => "" : ended;
+  TaskUpdates.prototype.waitOf = name === "bare" ? () => undefined : waitOf;
   await engine.start(workerConcurrency);
   const before = cpu();
   const { count, perSecond, cpuMs } = await loop(lanes, limits, engine[work]);

@@ -26,11 +26,15 @@ const held = "tasks indexed by tasks_held where worker > ''";
 /** Each run begins with a comma, so that one can be added to any text. */
 const asArray = "'[' || substr(runs, 2) || ']'";
 const waitColumns = "task_id, wire, key, kind, tool, group_name, since";
+/** The same of a task that waits for one thing only. */
+const oneWire = "json_extract(waits, '$[0].wire')";
+const oneWait = `id as task_id, ${oneWire} as wire, json_extract(waits, '$[0].key') as key,
+      json_extract(waits, '$[0].kind') as kind, tool, wait_group as group_name, wait_since as since`;
 
 type HistoryStatement =
   | ("findAll" | "findOwn" | "findKind" | "nextTool")
   | ("overdue" | "nextDueTool" | "fruitless")
-  | ("nextWaitKind" | "waiting" | "waitsOf")
+  | ("nextOneWaitKind" | "nextWaitKind" | "waiting" | "waitsOf")
   | ("log" | "runs" | "moveRuns" | "clearRuns" | "dropRuns");
 
 /** The SQL of what operators read. */
@@ -56,13 +60,21 @@ export const historyStatements: Readonly<Record<HistoryStatement, string>> = {
     where fruitless > 1 and due_at is not null and (?2 is null or status = ?2)
       and (?3 is null or tool = ?3) and (?4 is null or principal = ?4)
     order by due_at, id limit ?1`,
+  nextOneWaitKind: `select tool, wait_group as group_name from tasks
+    where wait_since is not null and (tool, wait_group) > (?, ?) order by tool, wait_group limit 1`,
   nextWaitKind: `select tool, group_name from task_waits
     where (tool, group_name) > (?, ?) order by tool, group_name limit 1`,
-  waiting: `select ${waitColumns} from task_waits
+  /** One statement reads one snapshot, so that no wait is missing from both places. */
+  waiting: `select * from (select ${oneWait} from tasks
+    where wait_since is not null and tool = ?1 and wait_group = ?2
+      and (wait_since, id) >= (?3, ?4) and (wait_since, id, ${oneWire}) > (?3, ?4, ?5)
+    order by wait_since, id limit ?6)
+    union all select * from (select ${waitColumns} from task_waits
     where tool = ?1 and group_name = ?2 and (since, task_id, wire) > (?3, ?4, ?5)
-    order by since, task_id, wire limit ?6`,
-  waitsOf: `select ${waitColumns} from task_waits
-    where task_id = ?1 and (since, wire) > (?2, ?3) order by since, wire limit ?4`,
+    order by since, task_id, wire limit ?6)`,
+  waitsOf: `select * from (select ${oneWait} from tasks where id = ?1 and wait_since is not null
+    union all select ${waitColumns} from task_waits where task_id = ?1)
+    where (since, wire) > (?2, ?3) order by since, wire limit ?4`,
   log: `select seq, record, epoch, at, ms, tries from task_log
     where task_id = ? and seq >= ? order by seq limit ?`,
   runs: `select ${asArray} as runs, null as epoch, null as worker, null as began_at
@@ -82,6 +94,12 @@ const statuses: readonly Status[] = [
   "failed",
   "cancelled",
 ];
+
+/** The waits that a list of them reads together. */
+interface WaitKind {
+  readonly tool: string;
+  readonly group: string;
+}
 
 /** The tables of runs and waits, and what is read for operators. */
 export class HistoryTable {
@@ -164,11 +182,17 @@ export class HistoryTable {
       .slice(0, limit);
   };
 
-  #waitKinds(): readonly { readonly tool: string; readonly group: string }[] {
-    const found: { tool: string; group: string }[] = [];
+  #waitKinds(): readonly WaitKind[] {
+    const found = [...this.#kindsIn("nextOneWaitKind"), ...this.#kindsIn("nextWaitKind")];
+    return [...new Map(found.map((kind) => [JSON.stringify(kind), kind])).values()];
+  }
+
+  /** The tools and groups that there are, each found by one look into the index. */
+  #kindsIn(statement: "nextOneWaitKind" | "nextWaitKind"): readonly WaitKind[] {
+    const found: WaitKind[] = [];
     for (;;) {
       const { tool, group } = found.at(-1) ?? { tool: "", group: "" };
-      const [row] = this.#do.nextWaitKind.all(tool, group);
+      const [row] = this.#do[statement].all(tool, group);
       if (row === undefined) return found;
       found.push({ tool: String(row["tool"]), group: String(row["group_name"]) });
     }

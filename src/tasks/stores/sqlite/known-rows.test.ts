@@ -67,10 +67,10 @@ test("an operation writes the columns that it changes, and reads no row that was
   ]);
   expect(await since(() => store.read(ref.id))).toEqual([]);
   expect(await since(() => store.park(ref, waiting([question("q")])))).toEqual([
-    "update tasks set status = ?, revision = ?, worker = ?, due_at = ?, waits = ?, asked = ?, runs = runs || ? where id = ?",
+    "update tasks set status = ?, revision = ?, worker = ?, due_at = ?, waits = ?, asked = ?, runs = runs || ?, wait_group = ?, wait_since = ? where id = ?",
   ]);
   expect(await since(() => store.answer(ref.id, [answer("q")]))).toEqual([
-    "update tasks set status = ?, revision = ?, due_at = ?, waits = ?, inbox = ? where id = ?",
+    "update tasks set status = ?, revision = ?, due_at = ?, waits = ?, inbox = ?, wait_group = ?, wait_since = ? where id = ?",
   ]);
   expect(await store.read(ref.id)).toMatchObject({
     status: "working",

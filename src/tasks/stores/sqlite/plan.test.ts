@@ -35,8 +35,12 @@ const plans: Record<string, string | readonly string[]> = {
   ],
   nextDueTool: "SEARCH tasks USING COVERING INDEX tasks_due (tool>?",
   overdue: "SEARCH tasks USING INDEX tasks_due (tool=? AND due_at<?",
+  nextOneWaitKind: "SEARCH tasks USING COVERING INDEX tasks_waiting (",
   nextWaitKind: "SEARCH task_waits USING COVERING INDEX task_waits_found (",
-  waiting: "SEARCH task_waits USING INDEX task_waits_found (tool=? AND group_name=?",
+  waiting: [
+    "SEARCH tasks USING INDEX tasks_waiting (tool=? AND wait_group=? AND (wait_since,id)>",
+    "SEARCH task_waits USING INDEX task_waits_found (tool=? AND group_name=?",
+  ],
   log: "SEARCH task_log USING PRIMARY KEY (task_id=?",
 };
 

@@ -14,6 +14,7 @@ import { sqliteAccountTable } from "./migrations/006-sqlite-accounts.ts";
 import { sqliteAudit } from "./migrations/007-sqlite-audit.ts";
 import { sqliteHistory } from "./migrations/008-sqlite-history.ts";
 import { sqliteLighterWrites } from "./migrations/009-sqlite-lighter-writes.ts";
+import { sqliteOneWait } from "./migrations/010-sqlite-one-wait.ts";
 
 const migrations: readonly Migration<string>[] = [
   sqliteTables,
@@ -25,6 +26,7 @@ const migrations: readonly Migration<string>[] = [
   sqliteAudit,
   sqliteHistory,
   sqliteLighterWrites,
+  sqliteOneWait,
 ];
 
 /**
