@@ -16,8 +16,8 @@ import type { RunTrace, TracedCall, TracedStep, TracedTask } from "./telemetry-s
 
 /** The trace of one round. */
 interface RoundTrace {
-  /** Runs the round in its span, so that the spans of what it calls become children. */
-  readonly within: <T>(run: () => T) => T;
+  /** Runs the round in its span, so that the spans of what it calls become children. Undefined if it has none. */
+  readonly within: (<T>(run: () => T) => T) | undefined;
   /** The span of the call's first round, for the rounds to come. */
   readonly first: SpanContext | undefined;
   /** The span of this round. */
@@ -62,7 +62,7 @@ export interface Telemetry {
 }
 
 const silent: RoundTrace = {
-  within: (run) => run(),
+  within: undefined,
   first: undefined,
   own: undefined,
   end: () => {},
@@ -102,7 +102,7 @@ export function telemetry(): Telemetry {
       const span = spans.round(definition, call, facts);
       // The API is installed, but no SDK that collects spans.
       if (span === undefined) {
-        return { within: silent.within, first: call.firstSpan, own: undefined, end: ended };
+        return { within: undefined, first: call.firstSpan, own: undefined, end: ended };
       }
       return {
         within: span.within,

@@ -16,8 +16,9 @@ export const hadPages = ({ journal }: Call): boolean =>
 export async function leavePages(
   core: Core,
   call: Call,
-  response: RoundResponse,
+  responding: RoundResponse | Promise<RoundResponse>,
 ): Promise<RoundResponse> {
+  const response = await responding;
   if (response.kind === "complete" || response.kind === "error") await closePages(core, call);
   if (response.kind === "task") await forward(core, call);
   return response;

@@ -74,9 +74,9 @@ export async function serveRound(
     const input = inputForHandler(parsed.input);
     const watcher = core.watching?.watcher;
     const beganAt = watcher === undefined ? 0 : core.environment.now();
-    const response = await trace.within(() =>
-      runOrRepeat(core, definition, opened, request, input),
-    );
+    const response = await (trace.within === undefined
+      ? runOrRepeat(core, definition, opened, request, input)
+      : trace.within(() => runOrRepeat(core, definition, opened, request, input)));
     trace.end(response);
     watcher?.served(watched(core, definition, call, request, response, beganAt));
     return mustPause(request, response)
@@ -163,7 +163,8 @@ function runOrRepeat(
     .catch((error: unknown) => refusal(core, definition, request, error, call));
 }
 
-async function runCall(
+/** No async function: for a short call, its frame is a measurable share of the cost. */
+function runCall(
   core: Core,
   definition: Definition,
   call: Call,
@@ -171,11 +172,7 @@ async function runCall(
   parsed: unknown,
   recording: Recording = noRecording,
 ): Promise<RoundResponse> {
-  if (call.objection !== undefined) {
-    const { objection: error } = call;
-    const left = leftToOthers(core, definition, call, { error });
-    return left ?? failureResponse(core, definition, error, call);
-  }
+  if (call.objection !== undefined) return failed(core, definition, call, call.objection);
   // Looked up once for the whole round, because an app that closes while the handler runs no longer has a task runtime.
   const runtime = runtimeFor(core, definition, request, call);
   if (request.isTaskWanted === true && runtime !== undefined && call.round === 1) {
@@ -197,32 +194,59 @@ async function runCall(
       : { ...recording, mayForget, mayAskAgain: () => mayForget };
   const carrier = new RoundCarrier(core, definition, call, stoppable, kept, canDetach, inline);
   const handler: Handler<unknown, unknown> = (input, operations) => {
-    const play = () =>
-      invoke(core, definition, input, new HandlerContext(operations, carrier), operations);
-    if (call.round === 1) return play();
-    const answered = answeredByHand(call, carrier.audit);
-    return answered === undefined ? play() : answered.then(play);
+    const ctx = new HandlerContext(operations, carrier);
+    const answered = call.round === 1 ? undefined : answeredByHand(call, carrier.audit);
+    return answered === undefined
+      ? invoke(core, definition, input, ctx, operations)
+      : answered.then(() => invoke(core, definition, input, ctx, operations));
   };
   const running =
     inline === undefined
       ? run(handler, parsed, call, carrier)
       : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
-  let response: RoundResponse;
-  try {
-    const outcome = await running;
+  return running.then((outcome) => {
     if (outcome.kind === "failed" && !isInputRequired(outcome.error)) recording.onThrow?.();
     if (core.watching?.watcher !== undefined && "entries" in outcome) call.ended = outcome.entries;
-    const responding =
+    const response = afterRun(core, definition, call, request, runtime, outcome, carrier);
+    return hadPages(call) ? leavePages(core, call, response) : response;
+  });
+}
+
+async function failed(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  error: unknown,
+): Promise<RoundResponse> {
+  const left = leftToOthers(core, definition, call, { error });
+  return left ?? failureResponse(core, definition, error, call);
+}
+
+/** What the run comes to. A promise only if something has to be waited for, and never one that rejects. */
+function afterRun(
+  core: Core,
+  definition: Definition,
+  call: Call,
+  request: RoundRequest,
+  runtime: TaskRuntime | undefined,
+  outcome: Outcome<unknown>,
+  carrier: RoundCarrier,
+): RoundResponse | Promise<RoundResponse> {
+  try {
+    const response =
       outcome.kind === "yielded" && carrier.hasShed
         ? shedResponse(core, definition, call, outcome)
         : responseTo(core, definition, call, request, runtime, outcome, carrier);
-    const responded = responding instanceof Promise ? await responding : responding;
-    const ending = endAudit(core, call, carrier, responded);
-    response = ending instanceof Promise ? await ending : ending;
+    const ended =
+      response instanceof Promise
+        ? response.then((made) => endAudit(core, call, carrier, made))
+        : endAudit(core, call, carrier, response);
+    return ended instanceof Promise
+      ? ended.catch((error: unknown) => failureResponse(core, definition, error, call))
+      : ended;
   } catch (error) {
-    response = failureResponse(core, definition, error, call);
+    return failureResponse(core, definition, error, call);
   }
-  return hadPages(call) ? leavePages(core, call, response) : response;
 }
 
 /** The state of a call that has not run yet. */
