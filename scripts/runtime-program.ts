@@ -61,7 +61,7 @@ function copied(folder: string, path: string): string {
 /** Writes a Worker of the tests for Cloudflare, and the example that one of them is based on. Returns the name of the file. */
 export async function writeCloudflare(
   folder: string,
-  worker: "worker" | "tenants-worker",
+  worker: "worker" | "tenants-worker" | "people-worker" | "people-tenants-worker",
 ): Promise<string> {
   copied(folder, "examples/cloudflare");
   const source = copied(folder, "test/runtime");

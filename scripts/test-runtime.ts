@@ -24,6 +24,7 @@ import { newKey } from "../src/token/keyring.ts";
 import { contract } from "../test/runtime/cloudflare/contract.ts";
 import { flow } from "../test/runtime/cloudflare/flow.ts";
 import type { Running } from "../test/runtime/cloudflare/flow.ts";
+import { people, peopleOfTenants } from "../test/runtime/cloudflare/people.ts";
 import { tenants } from "../test/runtime/cloudflare/tenants.ts";
 import { smoke } from "../test/runtime/smoke.ts";
 import { root } from "./package.ts";
@@ -182,6 +183,13 @@ async function tryCloudflare(runtime: Runtime, folder: string): Promise<void> {
   );
   await withObject(runtime, folder, await writeCloudflare(folder, "tenants-worker"), (running) =>
     tenants(running, (line) => console.log(line)),
+  );
+  await withObject(runtime, folder, await writeCloudflare(folder, "people-worker"), (running) =>
+    people(running, "ann", (line) => console.log(line)),
+  );
+  const peopleOfMany = await writeCloudflare(folder, "people-tenants-worker");
+  await withObject(runtime, folder, peopleOfMany, (running) =>
+    peopleOfTenants(running, (line) => console.log(line)),
   );
 }
 

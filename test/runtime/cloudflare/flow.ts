@@ -149,7 +149,8 @@ const cases: Readonly<Record<string, (running: Running) => Promise<Running>>> = 
   },
 };
 
-async function tooLate(signal: AbortSignal): Promise<never> {
+/** Rejects when a case has had enough time. */
+export async function tooLate(signal: AbortSignal): Promise<never> {
   await pause(2 * patienceMs, undefined, { signal });
   throw new Error(`It did not end within ${(2 * patienceMs) / 1000} s.`);
 }
