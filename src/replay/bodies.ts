@@ -3,6 +3,7 @@
 import * as authorErrors from "./author-errors.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Entry } from "./journal.ts";
+import { errorText } from "../util/error-text.ts";
 import { NotJson } from "../util/json.ts";
 import type { Operation, StepOperation } from "./requested.ts";
 import { longestTimerMs } from "../util/timers.ts";
@@ -19,6 +20,8 @@ export const idempotencyKeyOf = (callId: string, step: string): string =>
   `${callId}/${headerSafe(step)}`;
 
 const ended = () => {};
+
+const span = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`);
 
 /** A retry did not come, because the run has ended or drains. The step has no outcome and runs again. */
 class AbandonedRetry extends Error {}
@@ -107,7 +110,10 @@ export class Bodies {
       signal: () => this.#signal(),
       inside: (call: () => unknown) =>
         within === undefined ? this.#inside(key, call) : within(() => this.#inside(key, call)),
-      pause: (ms: number) => this.#pause(key, ms),
+      pause: (ms: number, attempt: number, error: unknown) => {
+        this.#tellOf(operation, attempt, error, ms);
+        return this.#pause(key, ms);
+      },
       onError: (error: unknown) => {
         failure = error;
       },
@@ -157,6 +163,16 @@ export class Bodies {
   #left(operation: Operation, entry: Entry): void {
     const hasUndo = operation.kind === "step" && operation.options?.undo !== undefined;
     if (hasUndo) this.#carrier.onLeft?.(entry);
+  }
+
+  /** Tells the carrier of an attempt that failed and when the next one comes. After a drain, it comes in another run. */
+  #tellOf({ key, options }: StepOperation, attempt: number, error: unknown, ms: number): void {
+    if (this.#abortedFor !== undefined) return;
+    const count = `attempt ${attempt} of ${1 + (options?.retries ?? 0)}`;
+    const next = this.#isDraining
+      ? ""
+      : `, the next one ${ms === 0 ? "at once" : `in ${span(ms)}`}`;
+    this.#carrier.onStepError?.(key, { message: `${errorText(error)} (${count}${next})` });
   }
 
   #failed(operation: StepOperation, error: unknown): void {

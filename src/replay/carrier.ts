@@ -40,7 +40,10 @@ export interface Carrier {
   readonly onBody?: ((end: Promise<void>, key: string) => void) | undefined;
   /** Called with what a body that has an undo returned or threw after the end of its run (R16). */
   readonly onLeft?: ((entry: Entry) => void) | undefined;
-  /** Called once for each step that fails, with the error of its body. The handler gets what JSON keeps of it. */
+  /**
+   * Called once for each step that fails, with the error of its body. The handler gets what JSON keeps of it. Before that it is
+   * called for each attempt that another one follows, with a message that says so.
+   */
   readonly onStepError?: ((key: string, error: unknown) => void) | undefined;
   /** Looks at what a body returned or threw before it is recorded. May throw a mistake of the author, or change an error. */
   readonly vet?: ((entry: Entry) => Entry) | undefined;

@@ -9,6 +9,7 @@ import { Inbox } from "./inbox.ts";
 import type { InboxEvent } from "./inbox.ts";
 import { emptyJournal } from "./journal.ts";
 import type { Entry, Journal } from "./journal.ts";
+import { errorText } from "../util/error-text.ts";
 import type { Json } from "../util/json.ts";
 import { answersTo, converse, HandClock, journalOf, plain, runOnce } from "./rounds.fixture.ts";
 import type { TestHandler } from "./rounds.fixture.ts";
@@ -1353,6 +1354,49 @@ describe("R9 steps", () => {
     expect(outcome).toMatchObject({ kind: "done", value: "at last" });
     expect(attempts).toEqual([1, 2, 3, 4]);
     expect(waits).toEqual([100, 200, 400]);
+  });
+
+  test("the carrier learns of each attempt that fails, and when the next one comes", async () => {
+    const heard: unknown[] = [];
+    await runOnce(
+      (ops) =>
+        ops.step(
+          "push",
+          ({ attempt }) => {
+            throw new Error(`refused ${attempt}`);
+          },
+          { retries: 2, backoffMs: 750 },
+        ),
+      emptyJournal,
+      [],
+      {
+        after: (_ms, callback) => new HandClock().after(0, callback),
+        onStepError: (key, error) => void heard.push([key, errorText(error)]),
+      },
+    );
+    expect(heard).toEqual([
+      ["push", "refused 1 (attempt 1 of 3, the next one in 750 ms)"],
+      ["push", "refused 2 (attempt 2 of 3, the next one in 1.5 s)"],
+      ["push", "refused 3"],
+    ]);
+  });
+
+  test("what an aborted body throws is not a failed attempt", async () => {
+    const stop = new Stop();
+    const onStepError = vi.fn();
+    const body = vi.fn(
+      ({ signal }: { signal: AbortSignal }) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    );
+    const running = runOnce((ops) => ops.step("s", body, { retries: 3 }), emptyJournal, [], {
+      stop,
+      onStepError,
+    });
+    await vi.waitFor(() => expect(body).toHaveBeenCalled());
+    stop.stop("LostLease");
+    await running;
+    for (let turn = 0; turn < 5; turn += 1) await immediate();
+    expect(onStepError).not.toHaveBeenCalled();
   });
 
   test("a body that was aborted is not tried again", async () => {

@@ -15,7 +15,8 @@ export interface Attempts {
   readonly signal: () => AbortSignal;
   /** Calls the body in a way that detects operations of `ctx` inside it. */
   readonly inside: (call: () => unknown) => unknown;
-  readonly pause: (ms: number) => Promise<void>;
+  /** Waits this long before the next attempt, and says why: this attempt failed with this error. */
+  readonly pause: (ms: number, attempt: number, error: unknown) => Promise<void>;
   /** Called with the error of the last attempt. The entry keeps only a part of that error. */
   readonly onError: (error: unknown) => void;
 }
@@ -46,7 +47,7 @@ async function withRetries(attempts: Attempts, first: PromiseLike<unknown>): Pro
         attempts.onError(error);
         return { kind: "threw", key, error: thrown(error) };
       }
-      await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1));
+      await attempts.pause((options?.backoffMs ?? 0) * 2 ** (attempt - 1), attempt, error);
       continue;
     }
     return entryFor(attempts, value);
