@@ -61,6 +61,14 @@ function tracker(options?: CommonOptions): Made {
 const isError = ({ result }: Answer) => result?.["isError"] === true;
 
 describe("a paused call", () => {
+  test("says nothing about clocks, though its state lasts longer than a requestState", async () => {
+    const { logger, logged } = keepingLogger();
+    const { app } = tracker({ logger });
+    const handle = handleIn(await callTool(app, "resolve_bug", { id: 7 }, chat));
+    await goesOn(app, { call: handle, answers: { how: "Fixed" } });
+    expect(logged.filter(({ message }) => message.includes("in the future"))).toEqual([]);
+  });
+
   test("tells the model what is missing, in our words first and then as JSON", async () => {
     const { app } = tracker();
     const answer = await callTool(app, "resolve_bug", { id: 7 }, chat);

@@ -143,7 +143,10 @@ function laterRound(
     if (state.askedAt !== undefined) {
       core.telemetry.waited(definition.name, environment.now() - state.askedAt);
     }
-    noteClockSkew(core, claims.callId, claims.expiresAt, state.out);
+    // The state of a paused call lasts as long as the pause, so it does not show when it was sealed.
+    if (request.isContinued !== true) {
+      noteClockSkew(core, claims.callId, claims.expiresAt, state.out);
+    }
     return state.out.some(({ asked }) => asked !== undefined)
       ? withMail(core, claims.callId, state.out, answers).then((mail) => asCall(state, mail))
       : asCall(state, { answers, mailed: noMail, from: undefined });
