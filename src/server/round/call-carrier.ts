@@ -107,6 +107,11 @@ export abstract class CallCarrier implements Carrier, CallFacts {
     return this.#audit;
   }
 
+  /** Whether this run has written something to the audit. */
+  get hasAudited(): boolean {
+    return this.#audit?.hasRecorded === true;
+  }
+
   /** Whether this run is the first one of its call. */
   protected abstract get isNewCall(): boolean;
 

@@ -187,11 +187,7 @@ function runCall(
       : new Inline(core, request.stop ?? new Stop());
   const stoppable = inline === undefined ? request : { ...request, stop: inline.stop };
   const canDetach = runtime !== undefined;
-  const mayForget = !mayLeave(core, call);
-  const kept =
-    call.version === core.version
-      ? recording
-      : { ...recording, mayForget, mayAskAgain: () => mayForget };
+  const kept = call.version === core.version ? recording : afterOthers(core, call, recording);
   const carrier = new RoundCarrier(core, definition, call, stoppable, kept, canDetach, inline);
   const handler: Handler<unknown, unknown> = (input, operations) => {
     const ctx = new HandlerContext(operations, carrier);
@@ -210,6 +206,12 @@ function runCall(
     const response = afterRun(core, definition, call, request, runtime, outcome, carrier);
     return hadPages(call) ? leavePages(core, call, response) : response;
   });
+}
+
+/** The recording of a round that goes on from what another version of the app did. */
+function afterOthers(core: Core, call: Call, recording: Recording): Recording {
+  const mayForget = !mayLeave(core, call);
+  return { ...recording, mayForget, mayAskAgain: () => mayForget };
 }
 
 async function failed(
@@ -310,16 +312,16 @@ function completed(
 function endAudit(
   core: Core,
   call: Call,
-  { audit }: RoundCarrier,
+  carrier: RoundCarrier,
   response: RoundResponse,
 ): RoundResponse | Promise<RoundResponse> {
-  if (audit === undefined || (response.kind !== "complete" && response.kind !== "error")) {
-    return response;
-  }
   const { entries, out } = call.journal;
   const hasAsked =
-    audit.hasRecorded || entries.some(isAnswer) || out.some(({ digest }) => digest !== undefined);
-  return hasAsked ? core.trail.end(call.id()).then(() => response) : response;
+    carrier.hasAudited || entries.some(isAnswer) || out.some(({ digest }) => digest !== undefined);
+  const hasEnded = response.kind === "complete" || response.kind === "error";
+  return hasAsked && hasEnded && core.trail.isOn
+    ? core.trail.end(call.id()).then(() => response)
+    : response;
 }
 
 const complete = (result: WireResult): RoundResponse => ({ kind: "complete", result });
