@@ -17,6 +17,8 @@ interface EndedUndo {
 
 /** Receives the events of the task engine. */
 export interface TaskObserver {
+  /** The worker of this process has started, under this name. */
+  readonly started?: (worker: string) => void;
   readonly created: (task: TaskRecord) => void;
   /** `ms` is how long the task has lived. */
   readonly finished: (task: TaskRecord, status: "completed" | "failed", ms: number) => void;
@@ -30,6 +32,8 @@ export interface TaskObserver {
   readonly expired: (count: number) => void;
   /** A worker was too slow or was paused, so another worker has its task or may have it. */
   readonly leaseLost: (task: TaskRecord) => void;
+  /** A task was claimed here that this worker still held when its lease ran out. */
+  readonly takenOver?: (task: TaskRecord, from: string) => void;
   /** The event loop was blocked, or the process was paused, for so long that leases were at risk. */
   readonly blocked: (what: string) => void;
   /** A record could not be opened, or a program could not start. Another attempt follows. */

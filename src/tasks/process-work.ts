@@ -54,7 +54,7 @@ export class ProcessWork {
       if (isOutage(error)) {
         this.#outage = new Outage(this.#deps.clock, this.#ready, observer);
         void this.#outage.end().then((isOver) => {
-          if (isOver && this.#worker === worker) worker.start();
+          if (isOver) this.#begin(worker);
         });
         return false;
       }
@@ -62,9 +62,15 @@ export class ProcessWork {
       if (this.#worker === worker) this.#worker = undefined;
       throw error;
     }
-    // If it was drained meanwhile, it does not start at all.
-    if (this.#worker === worker) worker.start();
+    this.#begin(worker);
     return true;
+  }
+
+  /** Starts this worker, unless it was drained meanwhile. */
+  #begin(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    worker.start();
+    this.#deps.observer.started?.(worker.name);
   }
 
   /** Runs what is due, for a limited time. */

@@ -261,9 +261,10 @@ export class Worker {
   }
 
   #run(claimed: ClaimedTask, mark: readonly number[]): void {
-    const { task } = claimed;
+    const { task, before: holder } = claimed;
     const program = this.#programs.get(task.tool);
     if (program === undefined) return;
+    if (holder !== undefined && holder !== this.name) this.#deps.observer.takenOver?.(task, holder);
     const lease = new Lease(this.#leaseClocks, this.#deps.store.leaseMs);
     lease.renew(mark, this.#deps.store.leaseMs);
     const execution = new Execution(claimed, program, lease, this.#deps);

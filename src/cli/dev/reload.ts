@@ -161,7 +161,7 @@ export class Reloader {
 
 /** Lines that repeat what is printed anyway, and stack frames of Node and of packages. */
 const isNoise = (line: string) =>
-  /^(parley info: listening on |at .*(node:|node_modules)|$)/.test(line);
+  /^(parley info: (?:listening on|running tasks as) |at .*(node:|node_modules)|$)/.test(line);
 
 const isForeignPlace = /^(node:\S+|\S*[\\/]node_modules[\\/]\S*):\d+$/;
 

@@ -10,7 +10,7 @@ import { TaskRuntime } from "../../tasks/runtime.ts";
 import type { Store, TaskStore } from "../../tasks/store.ts";
 import type { CallerLimit, TaskObserver } from "../../tasks/observer.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
-import { workerName } from "../../tasks/worker-name.ts";
+import { shownWorker, workerName } from "../../tasks/worker-name.ts";
 import { TokenError } from "../../token/errors.ts";
 import { errorText } from "../../util/error-text.ts";
 import { taskAudit } from "../audit/task-audit.ts";
@@ -183,6 +183,7 @@ export class Work {
     const { logger } = core;
     const audited = taskAudit(this.#core);
     return {
+      started: (worker) => logger.info(`running tasks as ${shownWorker(worker)}`, { worker }),
       created: (task) => {
         core.telemetry.task("created", task.tool);
         const { worker, hasDrained } = this.runtime.process;
@@ -213,6 +214,11 @@ export class Work {
           fieldsOf(task),
         );
       },
+      takenOver: (task, from) =>
+        logger.warn(
+          `A task was taken over from ${shownWorker(from)}, whose lease had ended. It goes on from what was recorded.`,
+          { ...fieldsOf(task), from },
+        ),
       blocked: (what) =>
         logger.warn(
           `${what.charAt(0).toUpperCase()}${what.slice(1)}. Meanwhile no lease was renewed and no request was served. ` +
