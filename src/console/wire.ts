@@ -425,7 +425,7 @@ export interface TriedQuestion {
 
 // ---------------------------------------------------------------- what changes
 
-/** One line of GET api/live. The page reads again what it shows. A line without news is a heartbeat. */
+/** One line of GET api/live. The page reads again what it shows. After a heartbeat, that is what depends on time. */
 export type LiveLine =
   | { readonly type: "task"; readonly id: string }
   | { readonly type: "any" }

@@ -7,7 +7,7 @@ import type { Inbox, Session, TaskList } from "../wire.ts";
 import { Confirmation } from "./confirm.tsx";
 import { clock, count } from "./format.ts";
 import { Icon, StatusMark } from "./icons.tsx";
-import { isLive, useReading } from "./live-reading.ts";
+import { isChangeOrTime, isLive, useReading } from "./live-reading.ts";
 import { href, route } from "./route.ts";
 import { trouble } from "./server.ts";
 
@@ -39,7 +39,10 @@ export function Frame({ children }: { readonly children: ComponentChild }): Comp
   const shown = shownScreen();
   const hasStore = who?.hasStore === true;
   const inbox = useReading<Inbox>(hasStore ? `api/inbox?limit=${most}` : undefined);
-  const stuck = useReading<TaskList>(hasStore ? `api/tasks?stuck=1&limit=${most}` : undefined);
+  const stuck = useReading<TaskList>(
+    hasStore ? `api/tasks?stuck=1&limit=${most}` : undefined,
+    isChangeOrTime,
+  );
   useEffect(() => {
     document.title = `${titles[shown]} · ${who?.app ?? "Parley"}`;
   }, [shown, who?.app]);

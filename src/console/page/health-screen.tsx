@@ -4,11 +4,11 @@ import type { ComponentChild } from "preact";
 import type { HealthFacts } from "../wire.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { grouped, rough } from "./format.ts";
-import { useReading } from "./live-reading.ts";
+import { isChangeOrTime, useReading } from "./live-reading.ts";
 import { Heading, Problem, Skeleton, When } from "./parts.tsx";
 
 export function HealthScreen(): ComponentChild {
-  const { data, error, reload } = useReading<HealthFacts>("api/health");
+  const { data, error, reload } = useReading<HealthFacts>("api/health", isChangeOrTime);
   return (
     <div class="screen">
       <Heading title="Health" />
@@ -44,6 +44,7 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
         <Tile
           name="Store errors"
           value={grouped(facts.storeErrors)}
+          note="in this process"
           isBad={facts.storeErrors > 0}
         />
       </dl>

@@ -56,7 +56,7 @@ async function readLines(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise
 function hear(text: string): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire.ts says what the server sends
   const line = JSON.parse(text) as LiveLine;
-  if (line.type === "beat") return;
+  if (line.type === "beat") return tellTime();
   if (line.type !== "store") return tell(line);
   note(line.isDown ? "store" : undefined);
   if (!line.isDown) tell({ type: "any" });
@@ -65,6 +65,17 @@ function hear(text: string): void {
 function tell(line: LiveLine): void {
   for (const listener of listeners) listener(line);
 }
+
+/** Time has passed. A page that cannot be seen is told when it can. */
+function tellTime(): void {
+  if (document.visibilityState === "visible") tell({ type: "beat" });
+}
+document.addEventListener("visibilitychange", tellTime);
+
+/** For what depends on time, such as whether a task is late: no change says so, only that time passes. */
+export const isChangeOrTime = (line: LiveLine): boolean => line.type !== "call";
+
+const isChange = (line: LiveLine): boolean => line.type !== "beat";
 
 /** What was read from an address, and whether that worked. What was read before stays while it is read again. */
 export interface Reading<T> {
@@ -81,7 +92,7 @@ const gapMs = 2_000;
 /** Reads an address now, and again whenever a change concerns it. */
 export function useReading<T>(
   address: string | undefined,
-  concerns: (line: LiveLine) => boolean = () => true,
+  concerns: (line: LiveLine) => boolean = isChange,
 ): Reading<T> {
   const [state, setState] = useState<{ address?: string; data?: T; error?: Refusal }>({});
   const [version, setVersion] = useState(0);

@@ -16,7 +16,7 @@ import { confirmed } from "./confirm.tsx";
 import { EntryDetails } from "./entry-details.tsx";
 import { count, duration, size } from "./format.ts";
 import { Icon, markOf, StatusMark } from "./icons.tsx";
-import { isOffline, now, useReading } from "./live-reading.ts";
+import { isChangeOrTime, isOffline, now, useReading } from "./live-reading.ts";
 import { Copyable, Facts, Heading, JsonText, Problem, Skeleton, When } from "./parts.tsx";
 import { go, href } from "./route.ts";
 import { RunTable } from "./run-table.tsx";
@@ -29,7 +29,7 @@ export function TaskScreen({ id }: { readonly id: string }): ComponentChild {
   const address = `api/tasks/${encodeURIComponent(id)}`;
   const { data, error, reload } = useReading<TaskDetails>(
     address,
-    (line) => line.type === "any" || (line.type === "task" && line.id === id),
+    (line) => isChangeOrTime(line) && (line.type !== "task" || line.id === id),
   );
   const rest = useRest(address, data);
   const [problem, setProblem] = useState<Refusal>();

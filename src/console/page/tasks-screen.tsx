@@ -3,11 +3,11 @@
 import { Component } from "preact";
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { LiveLine, TaskCounts, TaskList, TaskRow } from "../wire.ts";
+import type { TaskCounts, TaskList, TaskRow } from "../wire.ts";
 import { grouped, shortId } from "./format.ts";
 import { markOf, StatusMark, wordFor } from "./icons.tsx";
 import type { Mark } from "./icons.tsx";
-import { useChanges } from "./live-reading.ts";
+import { isChangeOrTime, useChanges } from "./live-reading.ts";
 import { isNarrow } from "./narrow.ts";
 import { Empty, Heading, Problem, Skeleton, When } from "./parts.tsx";
 import { href, refine, route } from "./route.ts";
@@ -271,7 +271,7 @@ function usePages(filters: string): Pages {
 
   useEffect(() => void readOn(), []);
   useChanges(
-    (line: LiveLine) => line.type === "any" || line.type === "task",
+    isChangeOrTime,
     () => void (known.current.length === 0 || isBare(known.current) ? reread() : renew()),
   );
   const reread = () =>
