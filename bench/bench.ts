@@ -28,6 +28,7 @@ const programs = [
   "bench/http/server.ts",
   "bench/http/load.ts",
   "bench/http/round-bare.ts",
+  "bench/http/two-in-one.ts",
   "bench/aside/program.ts",
   "bench/http/token-work.ts",
   "bench/recovery/worker.ts",

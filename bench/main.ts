@@ -18,6 +18,7 @@ import {
   inlineSchema,
   twoRounds,
 } from "./http/workloads.ts";
+import type { Workload } from "./http/workloads.ts";
 import { markdown } from "./markdown.ts";
 import { measureAside } from "./parts/aside.ts";
 import { measureCalls } from "./parts/calls.ts";
@@ -52,30 +53,40 @@ type Part = readonly [name: string, measure: (bench: Bench) => Promise<void>];
 
 const all = [1, 16, 64];
 const usual = [16];
+/** With `--quick`, the bare server alone: it is the only one that limits name, and the others are slow to warm up. */
+const unlessQuick = ({ pace }: Bench, others: readonly string[]): readonly string[] =>
+  pace.isQuick ? [] : others;
+
+async function measurePlain(bench: Bench): Promise<void> {
+  const others = ["batched", "oversdk", "sdk", "tmcp", "sdkv1"];
+  if (!bench.pace.isQuick) return measureCalls(bench, plain, others, all);
+  await measureCalls(bench, plain, others, usual);
+  return measureCalls(bench, plain, ["batched"], [1, 64]);
+}
+
+const measureTwoRounds = (bench: Bench): Promise<void> =>
+  measureCalls(
+    bench,
+    twoRounds,
+    ["batched", "oversdk", "sdk", "tmcp"],
+    bench.pace.isQuick ? usual : all,
+  );
+
+/** A workload that limits compare with the bare server alone. */
+const measureOthers =
+  (workload: Workload, others: readonly string[]) =>
+  (bench: Bench): Promise<void> =>
+    measureCalls(bench, workload, unlessQuick(bench, others), usual);
+
 const parts: readonly Part[] = [
-  [
-    "plain",
-    (bench) => measureCalls(bench, plain, ["batched", "oversdk", "sdk", "tmcp", "sdkv1"], all),
-  ],
-  [
-    "tworound",
-    (bench) =>
-      measureCalls(
-        bench,
-        twoRounds,
-        ["batched", "oversdk", "sdk", "tmcp"],
-        bench.pace.isQuick ? usual : all,
-      ),
-  ],
-  ["tworound-inline", (bench) => measureCalls(bench, inlineSchema, [], usual)],
-  ["fiverounds", (bench) => measureCalls(bench, fiveRounds, ["oversdk", "tmcp"], usual)],
-  ["fourquestions", (bench) => measureCalls(bench, fourQuestions, ["oversdk"], usual)],
-  ["journal1k", (bench) => measureCalls(bench, journal("journal1k", 1024), ["oversdk"], usual)],
-  [
-    "journal16k",
-    (bench) => measureCalls(bench, journal("journal16k", 16 * 1024), ["oversdk"], usual),
-  ],
-  ["resource", (bench) => measureCalls(bench, resource, ["oversdk"], usual)],
+  ["plain", measurePlain],
+  ["tworound", measureTwoRounds],
+  ["tworound-inline", measureOthers(inlineSchema, [])],
+  ["fiverounds", measureOthers(fiveRounds, ["oversdk", "tmcp"])],
+  ["fourquestions", measureOthers(fourQuestions, ["oversdk"])],
+  ["journal1k", measureOthers(journal("journal1k", 1024), ["oversdk"])],
+  ["journal16k", measureOthers(journal("journal16k", 16 * 1024), ["oversdk"])],
+  ["resource", measureOthers(resource, ["oversdk"])],
   ["latency", measureLatency],
   ["wrapped", measureWrapped],
   ["token/share", measureTokenShare],

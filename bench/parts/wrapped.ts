@@ -1,56 +1,71 @@
 // What the engine costs a handler that asks nothing: the fast entry, against the same code with a round that only calls
-// the author's function (../http/round-bare.ts).
+// the author's function (../http/round-bare.ts). Both are served by one process, and several such processes are measured.
 
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bench } from "../bench.ts";
+import { Child } from "../child.ts";
 import { median, short, shown, table } from "../figures.ts";
-import { compare, converse, startServer, usualConnections, warmUp } from "../http/compare.ts";
-import type { Server } from "../http/compare.ts";
+import { compare, converse, usualConnections, warmUp } from "../http/compare.ts";
+import type { Contender, Samples } from "../http/compare.ts";
 import { plain } from "../http/workloads.ts";
 import type { Workload } from "../http/workloads.ts";
 
+const names = ["wrapped", "unwrapped"] as const;
+
 export async function measureWrapped(bench: Bench): Promise<void> {
-  const wrapped = await startServer(bench, "fast");
-  const unwrapped = await startServer(bench, "fast", await unwrappedProgram(bench));
+  const entry = "bench/http/opponents/parley.ts";
+  const copy = await unwrappedCopy(bench);
+  const wrapped: Samples = { perSecond: [], cpuMicros: [], clientMicros: [] };
+  const unwrapped: Samples = { perSecond: [], cpuMicros: [], clientMicros: [] };
+  for (let start = 0; start < bench.pace.rounds / 2; start += 1) {
+    const samples = await measureOnce(bench, [bench.built(entry), copy(entry)]);
+    add(wrapped, samples.get("wrapped"));
+    add(unwrapped, samples.get("unwrapped"));
+  }
+  const { figures } = bench;
+  const ratio = figures.ratio("wrapped÷unwrapped", wrapped.perSecond, unwrapped.perSecond);
+  const cpu = figures.ratio("wrapped÷unwrapped cpu", wrapped.cpuMicros, unwrapped.cpuMicros);
+  const row = ({ perSecond, cpuMicros }: Samples) =>
+    [perSecond, cpuMicros].map((samples) => short(median(samples)));
+  table([
+    ["", "a second", "CPU µs"],
+    ["through the engine", ...row(wrapped)],
+    ["called bare", ...row(unwrapped)],
+    ["÷", shown(ratio), shown(cpu)],
+  ]);
+}
+
+async function measureOnce(
+  bench: Bench,
+  builds: readonly [wrapped: string, unwrapped: string],
+): Promise<ReadonlyMap<string, Samples>> {
+  const process = new Child("wrapped", bench.built("bench/http/two-in-one.ts"), builds);
   try {
-    await converse(bench, wrapped, calledAs("wrapped"));
-    await converse(bench, unwrapped, calledAs("bare"));
-    const contender = async (name: string, server: Server) => ({
-      name,
-      server,
-      legs: (await converse(bench, server, plain)).legs,
-    });
-    const contenders = [
-      await contender("wrapped", wrapped),
-      await contender("unwrapped", unwrapped),
-    ];
+    const ports = await process.ask<readonly number[]>("ports");
+    const contenders: Contender[] = [];
+    for (const [index, name] of names.entries()) {
+      const server = { name, process, port: ports[index] ?? 0 };
+      await converse(bench, server, calledAs(name === "wrapped" ? "wrapped" : "bare"));
+      contenders.push({ name, server, legs: (await converse(bench, server, plain)).legs });
+    }
     await warmUp(bench, contenders);
-    const samples = await compare(
-      bench,
-      contenders,
-      usualConnections,
-      // The two are close, so it takes more rounds to tell them apart.
-      bench.pace.rounds * 3,
-    );
-    const [one, other] = [samples.get("wrapped"), samples.get("unwrapped")];
-    if (one === undefined || other === undefined) return;
-    const { figures } = bench;
-    const ratio = figures.ratio("wrapped÷unwrapped", one.perSecond, other.perSecond);
-    const cpu = figures.ratio("wrapped÷unwrapped cpu", one.cpuMicros, other.cpuMicros);
-    table([
-      ["", "a second", "CPU µs"],
-      ["through the engine", short(median(one.perSecond)), short(median(one.cpuMicros))],
-      ["called bare", short(median(other.perSecond)), short(median(other.cpuMicros))],
-      ["÷", shown(ratio), shown(cpu)],
-    ]);
+    // The two are close, so it takes many turns to tell them apart, and short ones, so that both meet the same load.
+    const pace = { ...bench.pace, sliceMs: bench.pace.sliceMs / 4 };
+    return await compare({ ...bench, pace }, contenders, usualConnections, bench.pace.rounds * 8);
   } finally {
-    await Promise.all([wrapped.process.end(), unwrapped.process.end()]);
+    await process.end();
   }
 }
 
+function add(all: Samples, more: Samples | undefined): void {
+  all.perSecond.push(...(more?.perSecond ?? []));
+  all.cpuMicros.push(...(more?.cpuMicros ?? []));
+  all.clientMicros.push(...(more?.clientMicros ?? []));
+}
+
 /** A second copy of the compiled code, with the other round in it. */
-async function unwrappedProgram({ folder, built }: Bench): Promise<string> {
+async function unwrappedCopy({ folder, built }: Bench): Promise<(file: string) => string> {
   const copy = join(folder, "unwrapped");
   await cp(join(folder, "built"), copy, { recursive: true });
   const inCopy = (file: string) => join(copy, built(file).slice(join(folder, "built").length));
@@ -58,7 +73,7 @@ async function unwrappedProgram({ folder, built }: Bench): Promise<string> {
     inCopy("src/server/round/round.ts"),
     'export { serveRound } from "../../../bench/http/round-bare.js";\n',
   );
-  return inCopy("bench/http/server.ts");
+  return inCopy;
 }
 
 /** The tool reports how it was called. Otherwise an entry that bypasses the round would be compared with itself. */
