@@ -53,7 +53,7 @@ test.each([
   [
     "no worker is alive",
     { workers: [] },
-    "No other worker runs on this store. Start one: app.work(), or npx mcp-parley worker.",
+    "No worker runs on this store. Start one: app.work(), or npx mcp-parley worker.",
   ],
   [
     "this server has the tool",
@@ -73,15 +73,30 @@ test.each([
   });
 });
 
-test("a task that a silent worker holds is stuck once its lease is long over", () => {
-  const held = { ...task, worker: "a", dueAt: now - lateMs - 1 };
+test("another worker takes over from one that is silent, but not for ever", () => {
   const workers = [...around.workers, { name: "a", seenAt: now - 90_000 }];
-  expect(reasonFor(held, { ...around, workers })).toEqual({
-    isStuck: true,
+  const whyOf = (overdue: number, more: Partial<Surroundings> = {}) =>
+    reasonFor({ ...task, worker: "a", dueAt: now - overdue }, { ...around, workers, ...more });
+  expect(whyOf(lateMs)).toEqual({
+    isStuck: false,
     why: "Its worker a has not renewed its lease and was last seen 2 min ago. Another worker takes the task over.",
   });
-  expect(reasonFor({ ...held, dueAt: now + 1 }, around)).toEqual({
-    isStuck: false,
-    why: "It runs on a.",
+  // By then it would have.
+  expect(whyOf(720_000)).toEqual({
+    isStuck: true,
+    why: 'It has been due for 12 min. No worker has taken it: none has the tool "refund", or all of them are busy. It was held by a, last seen 2 min ago.',
   });
+  expect(whyOf(720_000, { isToolGone: true })?.why).toBe(
+    'It has been due for 12 min. No worker has taken it, and this version of the server does not have the tool "refund". Deploy one that has it, or cancel the task. It was held by a, last seen 2 min ago.',
+  );
+  expect(whyOf(-1)).toEqual({ isStuck: false, why: "It is held by a, which is silent." });
+  expect(whyOf(-1, around)).toEqual({ isStuck: false, why: "It runs on a." });
+});
+
+test("that no worker runs is not said of others, unless the one that holds the task is alive", () => {
+  const held = { ...task, worker: "a", dueAt: now - 60_000 };
+  const whyOf = (seenAt: number) =>
+    reasonFor(held, { ...around, workers: [{ name: "a", seenAt }] })?.why;
+  expect(whyOf(now - 90_000)).toMatch(/due for 60 s\. No worker runs on this store\./);
+  expect(whyOf(now - 1_000)).toMatch(/due for 60 s\. No other worker runs on this store\./);
 });

@@ -51,35 +51,46 @@ function held(task: TaskListing, worker: string, around: Surroundings) {
   const { now, workers, silenceMs } = around;
   const { dueAt = now, fruitless } = task;
   const overdue = now - dueAt;
-  if (overdue > 0) {
-    const seenAt = workers.find(({ name }) => name === worker)?.seenAt;
-    const silent = `Its worker ${worker} has not renewed its lease${seenAt === undefined ? "" : ` and was last seen ${lasting(now - seenAt)} ago`}.`;
-    const next = nobodyElse(task, around) ?? "Another worker takes the task over.";
-    return { isStuck: overdue > lateMs, why: `${silent} ${next}` };
+  const seenAt = workers.find(({ name }) => name === worker)?.seenAt;
+  if (overdue > lateMs) {
+    // By now a worker that is alive and has the tool would have taken it. What to do comes first: there may be room for no more.
+    const seen = seenAt === undefined ? "" : `, last seen ${lasting(now - seenAt)} ago`;
+    const why = `${overdueText(task, overdue, around)} It was held by ${worker}${seen}.`;
+    return { isStuck: true, why };
   }
-  const isSilent = workers.some(({ name, seenAt }) => name === worker && now - seenAt > silenceMs);
+  if (overdue > 0) {
+    const seen = seenAt === undefined ? "" : ` and was last seen ${lasting(now - seenAt)} ago`;
+    const next = nobodyElse(task, around) ?? "Another worker takes the task over.";
+    return fine(`Its worker ${worker} has not renewed its lease${seen}. ${next}`);
+  }
+  const isSilent = seenAt !== undefined && now - seenAt > silenceMs;
   const runs = isSilent ? `It is held by ${worker}, which is silent.` : `It runs on ${worker}.`;
   if (fruitless <= 1) return fine(runs);
   return { isStuck: true, why: `${runs} ${attempts(task, around)}` };
 }
 
 function due(task: TaskListing, overdue: number, around: Surroundings) {
-  if (overdue <= lateMs) return fine("It is due, and the next free worker takes it.");
+  return overdue > lateMs
+    ? { isStuck: true, why: overdueText(task, overdue, around) }
+    : fine("It is due, and the next free worker takes it.");
+}
+
+function overdueText(task: TaskListing, overdue: number, around: Surroundings): string {
   const nobody =
     nobodyElse(task, around) ??
     (around.isToolGone
       ? `No worker has taken it, and this version of the server does not have the tool "${task.tool}". Deploy one that has it, or cancel the task.`
       : `No worker has taken it: none has the tool "${task.tool}", or all of them are busy.`);
-  return { isStuck: true, why: `It has been due for ${lasting(overdue)}. ${nobody}` };
+  return `It has been due for ${lasting(overdue)}. ${nobody}`;
 }
 
-/** Undefined if a worker is alive. */
+/** Undefined if a worker is alive that does not hold the task. */
 function nobodyElse({ worker }: TaskListing, around: Surroundings): string | undefined {
   const { now, workers, silenceMs } = around;
-  const isAlive = workers.some(({ name, seenAt }) => name !== worker && now - seenAt <= silenceMs);
-  return isAlive
-    ? undefined
-    : "No other worker runs on this store. Start one: app.work(), or npx mcp-parley worker.";
+  const alive = workers.filter(({ seenAt }) => now - seenAt <= silenceMs);
+  if (alive.some(({ name }) => name !== worker)) return undefined;
+  const none = alive.length === 0 ? "No worker" : "No other worker";
+  return `${none} runs on this store. Start one: app.work(), or npx mcp-parley worker.`;
 }
 
 function attempts({ fruitless }: TaskListing, { cause }: Surroundings): string {
