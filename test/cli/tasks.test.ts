@@ -194,7 +194,9 @@ describe("in a store whose workers are gone", () => {
     expect(await Promise.all(["due-1", "held", "asking"].map((id) => store.read(id)))).toEqual(
       before,
     );
-    expect((await run("ls")).stdout).toMatch(/^held .*due for \d+ min .*, no worker takes it up$/m);
+    expect((await run("ls")).stdout).toMatch(
+      /^held .* {2}held by gone, whose lease ended \d+ min .* ago, no worker takes it up$/m,
+    );
     expect(read((await run("requeue", "--orphaned", "--json")).stdout)).toMatchObject({
       orphaned: 3,
       byTool: { bake: 2, fry: 1 },

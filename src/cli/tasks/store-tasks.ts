@@ -13,6 +13,7 @@ import { SqliteStore } from "../../tasks/stores/sqlite/sqlite-store.ts";
 import { table } from "../screen/table.ts";
 import { counted, duration } from "../screen/amounts.ts";
 import { actOnOrphans, everyTask, isOrphaned, requeueable } from "./orphans.ts";
+import { agreedOn, openWaits, stateOf } from "./task-state.ts";
 import { howToMigrate, isPostgres, missingMigrations } from "./migrations.ts";
 
 interface StoreValues {
@@ -158,19 +159,22 @@ async function listTasks(store: TaskStore, most: number): Promise<readonly TaskR
 
 /** A task for programs, without anything sealed. */
 function taskJson(task: TaskRecord, now: number): Readonly<Record<string, unknown>> {
-  const { id, callId, tool, principal, status, waits, worker, epoch, fruitless } = task;
+  const { id, callId, tool, principal, status, worker, dueAt, epoch, fruitless } = task;
   return {
     id,
     callId,
     tool,
     owner: principal === "" ? null : principal,
     status,
-    waitsFor: waits.map(({ kind, key, dueAt }) => ({
-      kind,
-      key,
-      ...(dueAt !== undefined && { until: new Date(dueAt).toISOString() }),
+    waitsFor: openWaits(task, now).map((wait) => ({
+      kind: wait.kind,
+      key: wait.key,
+      ...(wait.group !== undefined && { group: wait.group }),
+      ...(wait.needs !== undefined && { needs: wait.needs, agreed: agreedOn(wait) }),
+      ...(wait.dueAt !== undefined && { until: new Date(wait.dueAt).toISOString() }),
     })),
     worker: worker ?? null,
+    dueAt: dueAt === undefined ? null : new Date(dueAt).toISOString(),
     claims: epoch,
     fruitlessClaims: fruitless,
     stepsToUndo: isUndoing(task) ? task.undos : 0,
@@ -193,20 +197,13 @@ const taskLine = (task: TaskRecord, now: number): string =>
   taskFacts(task, now).join("  ").trimEnd();
 
 function taskFacts(task: TaskRecord, now: number): readonly string[] {
-  const { id, tool, principal, status, waits, fruitless, dueAt = now } = task;
-  const waiting = waits.map(waitName);
-  const state = [
-    ...(isOrphaned(task, now) ? [`due for ${duration(now - dueAt)}, no worker takes it up`] : []),
-    ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
-    ...(isUndoing(task) ? [`${counted(task.undos, "step")} to undo`] : []),
-    ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
-  ];
+  const { id, tool, principal, status } = task;
   return [
     plainLine(id, 40),
     plainLine(tool, 30),
     status,
     duration(Math.max(0, now - task.createdAt)),
     principal === "" ? "no owner" : plainLine(principal, 30),
-    state.join("  "),
+    stateOf(task, now),
   ];
 }
