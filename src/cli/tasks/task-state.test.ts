@@ -4,7 +4,16 @@ import type { TaskRecord, Wait } from "../../tasks/task.ts";
 import { stateOf } from "./task-state.ts";
 
 const now = 1_000_000_000;
-const given = { id: "t", callId: "c", tool: "bake", principal: "", input: "", log: [], inbox: [] };
+const given = {
+  id: "t",
+  callId: "c",
+  tool: "bake",
+  principal: "",
+  input: "",
+  log: [],
+  inbox: [],
+  claimedBy: undefined,
+};
 
 /** The state of a task with these members. */
 const state = (members: Partial<TaskRecord>): string =>
