@@ -48,11 +48,15 @@ export function AnswerForm(props: AnswerFormProps): ComponentChild {
   const [jsonError, setJsonError] = useState<string>();
   useEffect(() => {
     if (props.isQuiet === true) return;
-    element.current?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
+    focusFirst(element.current);
   }, []);
   useEffect(() => {
     element.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
   }, [errors, jsonError]);
+  useEffect(() => {
+    // The form was away while the answer was sent.
+    if (error !== undefined && !isBusy && props.isQuiet !== true) focusFirst(element.current);
+  }, [error, isBusy]);
 
   const submit = (event: Event) => {
     event.preventDefault();
@@ -121,6 +125,9 @@ export function AnswerForm(props: AnswerFormProps): ComponentChild {
     </form>
   );
 }
+
+const focusFirst = (form: HTMLFormElement | null): void =>
+  form?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
 
 function parsed(text: string): Json | undefined {
   try {

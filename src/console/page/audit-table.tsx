@@ -2,6 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import type { AuditFacts } from "../wire.ts";
+import { whoOf } from "./audit-words.ts";
 import { shortId } from "./format.ts";
 import { When } from "./parts.tsx";
 import { href } from "./route.ts";
@@ -59,14 +60,6 @@ export function AuditTable(props: {
     </div>
   );
 }
-
-/** Without a name, it was the caller, unless the server did it or was told by its own code. */
-function whoOf({ action, who, via, principal }: AuditFacts): string | undefined {
-  const isCallers = !doneByServer.has(action) && via !== "delivery";
-  return who ?? (isCallers ? principal : undefined);
-}
-
-const doneByServer: ReadonlySet<string> = new Set(["asked", "timed_out", "undone", "undo_failed"]);
 
 const waysIn: Readonly<Record<string, string>> = {
   form: "in a form",

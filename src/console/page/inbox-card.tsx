@@ -1,30 +1,32 @@
 // One thing that waits for a person: what it is about, who has decided, and the way to answer.
 
+import { computed } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type {
   AnswerOutcome,
   AnswerRequest,
-  DecisionFacts,
   DecisionOutcome,
   DecisionRequest,
   InboxItem,
 } from "../wire.ts";
 import { AnswerForm, answerOf } from "./answer-form.tsx";
 import { shortId } from "./format.ts";
+import { session } from "./frame.tsx";
 import { Icon } from "./icons.tsx";
 import { standing } from "./inbox-list.ts";
+import type { Settled, ShownItem } from "./inbox-list.ts";
 import { isOffline, now } from "./live-reading.ts";
 import { Facts, When } from "./parts.tsx";
 import { href } from "./route.ts";
 import { post, Refusal } from "./server.ts";
 
-export interface InboxCardProps {
-  readonly item: InboxItem;
-  readonly outcome: string | undefined;
+export interface InboxCardProps extends ShownItem {
   readonly isOpen: boolean;
   readonly setOpen: (is: boolean) => void;
-  readonly settle: (outcome: string) => void;
+  readonly settle: (how: Settled) => void;
+  /** Reads the inbox again. */
+  readonly reload: () => void;
 }
 
 const kindWords: Readonly<Record<InboxItem["kind"], string>> = {
@@ -39,8 +41,9 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
   const wasOpen = useRef(false);
   const answer = useRef<HTMLDivElement>(null);
   const height = useRef(0);
+  const sending = useSending();
   useLayoutEffect(() => {
-    // What is below stays where it is when the form gives way to its outcome.
+    // What is below stays where it is when someone else answers while the form is open.
     if (outcome === undefined) height.current = answer.current?.offsetHeight ?? 0;
     else answer.current?.style.setProperty("min-height", `${height.current}px`);
   });
@@ -72,18 +75,25 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
           facts={Object.entries(item.about).map(([name, value]) => [name, aboutText(value)])}
         />
       )}
-      <Decisions decisions={item.decisions} standing={standing(item, now.value)} />
+      {item.kind === "approval" && <Decisions item={item} standing={standing(props, now.value)} />}
       <div class="answer" ref={answer} aria-live="polite">
         {outcome !== undefined ? (
           <p class="outcome">
             <Icon name="check" /> {outcome}
           </p>
         ) : !item.mayAnswer ? (
-          <p class="soft">{item.whyNot ?? "You may look at this, but not answer it."}</p>
-        ) : item.kind === "approval" ? (
-          <Approving {...props} />
+          <p class="soft">{cannot.value === undefined ? item.whyNot : answeredBy(item)}</p>
         ) : (
-          <Answering {...props} />
+          <>
+            {sending.isBusy && <p class="outcome">Sending…</p>}
+            <div hidden={sending.isBusy}>
+              {item.kind === "approval" ? (
+                <Approving {...props} sending={sending} />
+              ) : (
+                <Answering {...props} sending={sending} />
+              )}
+            </div>
+          </>
         )}
       </div>
     </article>
@@ -93,14 +103,27 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
 const aboutText = (value: string | number | boolean): string =>
   typeof value === "boolean" ? (value ? "Yes" : "No") : String(value);
 
-function Decisions(props: {
-  readonly decisions: readonly DecisionFacts[];
-  readonly standing: string;
-}): ComponentChild {
-  const { decisions } = props;
-  if (decisions.length === 0 && props.standing === "") return undefined;
+/** Why the person at this console can answer nothing at all. It is said once, and not on every card. */
+export const cannot = computed((): string | undefined => {
+  const { may, hasKeys } = session.value ?? { may: "look", hasKeys: true };
+  if (may === "look") return "You may look, and not act.";
+  return hasKeys
+    ? undefined
+    : "This console does not have the keys of the server, so it can neither show nor answer what is asked. Open it with the keys.";
+});
+
+function answeredBy({ kind, group }: InboxItem): string {
+  if (kind === "question") return "The client answers this.";
+  const verb = kind === "approval" ? "decides" : "answers";
+  return group === undefined ? "It waits for a value." : `The group ${group} ${verb}.`;
+}
+
+function Decisions(props: { readonly item: InboxItem; readonly standing: string }): ComponentChild {
+  const { decisions, needed = 1, dueAt } = props.item;
+  // There is room for everyone's decision, so that nothing moves when one arrives.
+  const lines = needed + (needed > 1 || dueAt !== undefined ? 1 : 0);
   return (
-    <ul class="decisions">
+    <ul class="decisions" style={{ minHeight: `${lines}lh` }}>
       {props.standing !== "" && <li>{props.standing}</li>}
       {decisions.map((one) => (
         <li key={`${one.who} ${one.at}`}>
@@ -112,12 +135,16 @@ function Decisions(props: {
   );
 }
 
-/** Sends something, and says what became of it. */
-function useSending(): {
+interface Sending {
   readonly isBusy: boolean;
   readonly problem: string | undefined;
   readonly send: (work: () => Promise<string | undefined>) => void;
-} {
+}
+
+type AnsweringProps = InboxCardProps & { readonly sending: Sending };
+
+/** Sends something, and says what became of it. */
+function useSending(): Sending {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const send = (work: () => Promise<string | undefined>) => {
@@ -133,10 +160,11 @@ function useSending(): {
   return { isBusy, problem, send };
 }
 
-function Approving({ item, isOpen, setOpen, settle }: InboxCardProps): ComponentChild {
+function Approving(props: AnsweringProps): ComponentChild {
+  const { item, isOpen, setOpen, settle, reload } = props;
   const [isApproved, setApproved] = useState(true);
   const note = useRef<HTMLInputElement>(null);
-  const { isBusy, problem, send } = useSending();
+  const { isBusy, problem, send } = props.sending;
   const id = `note-${item.task}-${item.key}`;
   const choose = (is: boolean) => {
     setApproved(is);
@@ -145,7 +173,7 @@ function Approving({ item, isOpen, setOpen, settle }: InboxCardProps): Component
   const decide = () =>
     send(async () => {
       const text = note.current?.value.trim() ?? "";
-      const { status } = await post<DecisionOutcome>("api/decisions", {
+      const { status, decisions = [] } = await post<DecisionOutcome>("api/decisions", {
         task: item.task,
         key: item.key,
         approve: isApproved,
@@ -153,12 +181,16 @@ function Approving({ item, isOpen, setOpen, settle }: InboxCardProps): Component
         ...(text === "" ? undefined : { note: text }),
       } satisfies DecisionRequest);
       if (status === "not_allowed") return "You may not decide this. Ask someone of the group.";
-      settle(decided[status]);
+      if (status === "changed") {
+        reload();
+        return "The request has changed. Nothing was sent. Look at it again.";
+      }
+      settle({ ...decided[status], decisions });
       return undefined;
     });
   useEffect(() => {
-    if (isOpen) note.current?.focus();
-  }, [isOpen, isApproved]);
+    if (isOpen && !isBusy) note.current?.focus();
+  }, [isOpen, isApproved, isBusy]);
   if (!isOpen) {
     return (
       <div class="actions">
@@ -208,17 +240,21 @@ function Approving({ item, isOpen, setOpen, settle }: InboxCardProps): Component
   );
 }
 
-const decided: Readonly<Record<Exclude<DecisionOutcome["status"], "not_allowed">, string>> = {
-  counted: "Your decision counts. It waits for others.",
-  approved: "Approved. The task goes on.",
-  declined: "Declined. The task is told so.",
-  already_decided: "Someone else had decided before you.",
-  changed: "The request has changed. Nothing was sent. Look at it again.",
-  gone: "The task does not wait for this any more.",
+const gone: Settled = { stage: "gone", outcome: "The task does not wait for this any more." };
+
+const decided: Readonly<
+  Record<Exclude<DecisionOutcome["status"], "not_allowed" | "changed">, Settled>
+> = {
+  counted: { stage: "decided", outcome: "Your decision counts. It waits for others." },
+  approved: { stage: "told", outcome: "Approved. The task goes on." },
+  declined: { stage: "told", outcome: "Declined. The task is told so." },
+  // By someone else, or by this person on another page, so that it may still wait.
+  already_decided: { stage: "decided", outcome: "This had been decided before." },
+  gone,
 };
 
-function Answering({ item, isOpen, setOpen, settle }: InboxCardProps): ComponentChild {
-  const { isBusy, problem, send } = useSending();
+function Answering({ item, isOpen, setOpen, settle, sending }: AnsweringProps): ComponentChild {
+  const { isBusy, problem, send } = sending;
   if (!isOpen) {
     return (
       <div class="actions">
@@ -235,13 +271,9 @@ function Answering({ item, isOpen, setOpen, settle }: InboxCardProps): Component
     send(async () => {
       const { status, reason } = await post<AnswerOutcome>("api/answers", body);
       if (status === "invalid") return reason ?? "The answer does not fit the question.";
-      settle(
-        status === "delivered"
-          ? done
-          : status === "gone"
-            ? "The task does not wait for this any more."
-            : "Someone else had answered before you.",
-      );
+      if (status === "delivered") settle({ stage: "told", outcome: done });
+      else if (status === "gone") settle(gone);
+      else settle({ stage: "gone", outcome: "Someone else had answered before you." });
       return undefined;
     });
   return (

@@ -1,12 +1,13 @@
 // Everything that waits for a person, answered in place.
 
+import { signal } from "@preact/signals";
 import type { ComponentChild } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { Inbox, InboxItem } from "../wire.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { AuditList, Inbox, InboxItem } from "../wire.ts";
 import { count } from "./format.ts";
-import { InboxCard } from "./inbox-card.tsx";
-import { divisions, sectionsOf, shownAfter } from "./inbox-list.ts";
-import type { ShownItem } from "./inbox-list.ts";
+import { cannot, InboxCard } from "./inbox-card.tsx";
+import { divisions, sectionsOf, settledBy, shownAfter, toldBy } from "./inbox-list.ts";
+import type { Settled, ShownItem } from "./inbox-list.ts";
 import { useReading } from "./live-reading.ts";
 import { Empty, Heading, Problem, Skeleton } from "./parts.tsx";
 import { refine, route } from "./route.ts";
@@ -24,6 +25,7 @@ export function InboxScreen(): ComponentChild {
   return (
     <div class="screen">
       <Heading title="Inbox" />
+      {cannot.value !== undefined && <p class="soft">{cannot.value}</p>}
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
         <fieldset class="chips">
           <legend class="unseen">Divide by</legend>
@@ -58,16 +60,18 @@ export function InboxScreen(): ComponentChild {
 }
 
 /** The groups and tools that the inbox has had since the page was opened. */
-const known: Readonly<Record<"group" | "tool", Set<string>>> = {
+const known = signal<Readonly<Record<"group" | "tool", ReadonlySet<string>>>>({
   group: new Set(),
   tool: new Set(),
-};
+});
 
 function remember(items: readonly InboxItem[]): void {
-  for (const { group, tool } of items) {
-    if (group !== undefined) known.group.add(group);
-    known.tool.add(tool);
-  }
+  const { group, tool } = known.peek();
+  const groups = items.flatMap((item) => item.group ?? []);
+  known.value = {
+    group: new Set([...group, ...groups]),
+    tool: new Set([...tool, ...items.map((item) => item.tool)]),
+  };
 }
 
 function Choice(props: {
@@ -77,7 +81,9 @@ function Choice(props: {
 }): ComponentChild {
   const { name, label, value } = props;
   const own = name === "group" ? (session.value?.groups ?? []) : [];
-  const offered = [...new Set([...own, ...known[name], ...(value ? [value] : [])])].toSorted();
+  const offered = [
+    ...new Set([...own, ...known.value[name], ...(value ? [value] : [])]),
+  ].toSorted();
   return (
     <label>
       <span>{label}</span>
@@ -115,6 +121,9 @@ function InboxItems(props: {
     setShown((before = []) => shownAfter(before, items, reading.data?.next === undefined));
     setNext((before) => before ?? reading.data?.next);
   }, [reading.data]);
+  useTelling(reading.data, shown, (id, records) =>
+    setShown((before = []) => before.map((one) => (one.id === id ? toldBy(one, records) : one))),
+  );
   const readMore = async (after: string) => {
     const page = await read<Inbox>(`${address}&after=${encodeURIComponent(after)}`);
     remember(page.items);
@@ -131,8 +140,8 @@ function InboxItems(props: {
   }
   if (shown.length === 0) return <NothingWaits isFiltered={isFiltered} />;
   const settled = shown.filter(({ outcome }) => outcome !== undefined).length;
-  const settle = (id: string, outcome: string) => {
-    setShown((before = []) => before.map((one) => (one.id === id ? { ...one, outcome } : one)));
+  const settle = (id: string, how: Settled) => {
+    setShown((before = []) => before.map((one) => (one.id === id ? settledBy(one, how) : one)));
     setOpen(undefined);
     reading.reload();
   };
@@ -150,7 +159,8 @@ function InboxItems(props: {
                   {...one}
                   isOpen={open === one.id}
                   setOpen={(is) => setOpen(is ? one.id : undefined)}
-                  settle={(outcome) => settle(one.id, outcome)}
+                  settle={(how) => settle(one.id, how)}
+                  reload={reading.reload}
                 />
               </li>
             ))}
@@ -176,6 +186,30 @@ function InboxItems(props: {
       </p>
     </>
   );
+}
+
+/** How often the page looks for what became of an item. Its record can be a moment later than its end. */
+const mostLooks = 3;
+
+/** Looks for what became of the items that are gone, once for each time that the inbox was read. */
+function useTelling(
+  inbox: Inbox | undefined,
+  shown: readonly ShownItem[] = [],
+  tell: (id: string, records: AuditList["records"]) => void,
+): void {
+  const looks = useRef(new Map<string, { readonly after: Inbox | undefined; times: number }>());
+  useEffect(() => {
+    for (const { id, item, stage } of shown) {
+      const occasion = `${id} ${item.since}`;
+      const { after, times } = looks.current.get(occasion) ?? { times: 0 };
+      if (stage !== "gone" || times === mostLooks || (times > 0 && after === inbox)) continue;
+      looks.current.set(occasion, { after: inbox, times: times + 1 });
+      read<AuditList>(`api/audit?call=${encodeURIComponent(item.callId)}`).then(
+        ({ records }) => tell(id, records),
+        () => {},
+      );
+    }
+  }, [shown]);
 }
 
 function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }): ComponentChild {

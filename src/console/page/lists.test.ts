@@ -1,9 +1,10 @@
 // The two lists that change while a person reads them: nothing may be lost, doubled or moved.
 
 import { expect, test } from "vitest";
-import type { InboxItem, TaskRow } from "../wire.ts";
+import type { AuditFacts, InboxItem, TaskRow } from "../wire.ts";
 import { duration, grouped, relative, size } from "./format.ts";
-import { sectionsOf, shownAfter, standing } from "./inbox-list.ts";
+import { sectionsOf, settledBy, shownAfter, standing, toldBy } from "./inbox-list.ts";
+import type { ShownItem } from "./inbox-list.ts";
 import { pagesAt, renewed } from "./task-pages.ts";
 import type { TaskPage } from "./task-pages.ts";
 
@@ -63,7 +64,7 @@ test("what another operator answered stays in its place and says so", () => {
   const before = shownAfter([], [item("a", 1), item("b", 2)], true);
   const after = shownAfter(before, [item("b", 2), item("c", 3)], true);
   expect(after.map(({ item: { key }, outcome }) => [key, outcome])).toEqual([
-    ["a", "Someone else has answered, or the task has ended."],
+    ["a", "It does not wait any more."],
     ["b", undefined],
     ["c", undefined],
   ]);
@@ -76,9 +77,69 @@ test("an item that is missing may still wait if the list is cut off before it", 
 
 test("a question that is asked again waits again", () => {
   const [one] = shownAfter([], [item("a", 1)], true);
-  const settled = [{ ...one!, outcome: "Approved." }];
+  const settled = [settledBy(one!, { stage: "told", outcome: "Approved." })];
   expect(shownAfter(settled, [item("a", 1)], true)[0]?.outcome).toBe("Approved.");
   expect(shownAfter(settled, [item("a", 9)], true)[0]?.outcome).toBeUndefined();
+  const reworded = { ...item("a", 1), digest: "other" };
+  expect(shownAfter(settled, [reworded], true)[0]?.outcome).toBeUndefined();
+});
+
+const record = (action: string, who: string, at: number, of: object = {}): AuditFacts => ({
+  id: `${action}-${at}`,
+  at,
+  action,
+  key: "a",
+  ...(who !== "" && { who }),
+  ...of,
+});
+const saysOf = (one: ShownItem | undefined) =>
+  one && [standing(one, 0), one.item.decisions.map(({ who }) => who).join(), one.outcome];
+
+test("the card of someone who has approved follows what the others decide", () => {
+  const asked = { ...item("a", 1), message: "Deploy?", needed: 2, dueAt: 3_600_000 };
+  const bob = { who: "bob", isApproved: true, at: 2, via: "console" };
+  const [one] = shownAfter([], [asked], true);
+  const outcome = "Your decision counts. It waits for others.";
+  const counted = settledBy(one!, { stage: "decided", outcome, decisions: [bob] });
+  expect(saysOf(counted)).toEqual(["1 of 2 have approved · 1 h left", "bob", outcome]);
+  // The list that was read may be older than the decision, and the question is not sent to those who have decided.
+  const { message: _, ...untold } = asked;
+  for (const decisions of [[], [bob]]) {
+    const [still] = shownAfter([counted], [{ ...untold, decisions }], true);
+    expect(saysOf(still)).toEqual(saysOf(counted));
+    expect(still?.item.message).toBe("Deploy?");
+  }
+  const third = { ...item("a", 1), needed: 3, decisions: [bob, { ...bob, who: "eve", at: 3 }] };
+  expect(saysOf(shownAfter([counted], [third], true)[0])?.[1]).toBe("bob,eve");
+
+  const [gone] = shownAfter([counted], [], true);
+  expect(gone?.outcome).not.toContain("waits for others");
+  const records = [
+    record("asked", "", 1),
+    record("approved", "bob", 2),
+    record("approved", "dan", 3),
+  ];
+  expect(saysOf(toldBy(gone!, records))).toEqual(["2 of 2 have approved", "bob,dan", "Approved."]);
+  const declined = [...records.slice(0, 2), record("rejected", "dan", 3, { note: "Not today." })];
+  const [after] = shownAfter([toldBy(gone!, declined)], [], true);
+  expect(saysOf(after)).toEqual(["1 of 2 have approved", "bob,dan", "Declined."]);
+  expect(after?.item.decisions[1]?.note).toBe("Not today.");
+});
+
+test("how an item has ended is told as far as the audit record knows it", () => {
+  const [approval] = shownAfter([], [{ ...item("a", 1), needed: 2 }], true);
+  const [question] = shownAfter([], [{ ...item("a", 1), kind: "question" }], true);
+  const told = (one: ShownItem | undefined, ...records: AuditFacts[]) =>
+    one && toldBy({ ...one, stage: "gone", outcome: "?" }, records).outcome;
+  const approved = record("approved", "bob", 2);
+  expect(told(approval, approved)).toBe("?");
+  expect(told(approval, approved, record("timed_out", "", 3))).toBe("Nobody answered in time.");
+  const cancelled = record("call_cancelled", "ada", 3, { key: undefined });
+  expect(told(approval, approved, cancelled)).toBe("The task was cancelled by ada.");
+  expect(told(question, record("answered", "ada", 2))).toBe("Answered by ada.");
+  // What was answered when it was asked before is another answer.
+  expect(told(question, record("answered", "ada", 2), record("asked", "", 3))).toBe("?");
+  expect(told(question, record("answered", "ada", 2, { key: "b" }))).toBe("?");
 });
 
 test("the inbox is divided by age, group and tool", () => {
@@ -94,8 +155,9 @@ test("the inbox is divided by age, group and tool", () => {
 test("an approval says how many have agreed and how long is left", () => {
   const decisions = [{ who: "ada", isApproved: true, at: 1, via: "page" }];
   const half = { ...item("a", 0), decisions, needed: 2, dueAt: 7_200_000 };
-  expect(standing(half, 0)).toBe("1 of 2 have approved · 2 h left");
-  expect(standing(half, 9_000_000)).toBe("1 of 2 have approved · its time is up");
+  const at = (now: number) => standing({ item: half, stage: "waits" }, now);
+  expect(at(0)).toBe("1 of 2 have approved · 2 h left");
+  expect(at(9_000_000)).toBe("1 of 2 have approved · its time is up");
 });
 
 test("times, durations and sizes read well", () => {
