@@ -1,6 +1,6 @@
 // `parley console`: the console of a store, with and without the keys, for the person who runs it.
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { serve } from "../../src/cli/commands/console.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { keys } from "../interop/errands.ts";
@@ -58,6 +58,17 @@ test("without the keys it shows status, tool, times and runs only", async () => 
   expect(JSON.stringify(await get("api/inbox"))).not.toContain("lamp");
   const answer = { task: id, key: "how", value: { way: "boat" } };
   expect((await post("api/answers", answer, undefined, headers)).status).toBe(403);
+});
+
+test("in production, too, it says what is missing without keys, and not how to start a server", async () => {
+  vi.stubEnv("NODE_ENV", "production");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { said, get } = await command({});
+  expect(said).toMatch(
+    /^There are no keys, so the console shows status, tool, times and runs only\./,
+  );
+  expect(said).not.toContain("parley({ keys })");
+  expect(await get("api/session")).toMatchObject({ hasKeys: false });
 });
 
 test("whoever runs it decides about approvals if they say under which principal they call", async () => {
