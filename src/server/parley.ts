@@ -26,7 +26,7 @@ import { metadataHandler, namingMetadata } from "./http/resource-metadata.ts";
 import { RouteCache } from "./http/fast/route-cache.ts";
 import { Serving } from "./http/web.ts";
 import { nodeEnvironment } from "./ops/environment.ts";
-import { healthOf } from "./ops/health.ts";
+import { healthOf, readinessOf } from "./ops/health.ts";
 import { resolveKeys } from "./ops/keys.ts";
 import { checkMayServe } from "./ops/worker-only.ts";
 import { loggerFor } from "./ops/logger.ts";
@@ -226,7 +226,8 @@ class ParleyApp implements App {
     );
     const { auth, name } = this.#options;
     const metadata = metadataHandler(auth, name, options.path ?? "/mcp");
-    const listener = await listen(handle, logger, port, options, this.health, metadata, site);
+    const readiness = () => readinessOf(this.#core, this.#work);
+    const listener = await listen(handle, logger, port, options, readiness, metadata, site);
     this.#pages.listensAt(listener.url, isLocal, options.console);
     this.#listeners.add(listener);
     return {

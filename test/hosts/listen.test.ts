@@ -13,6 +13,7 @@ import { postgresStore } from "mcp-parley/postgres";
 import { sqliteStore } from "mcp-parley/sqlite";
 import type { Store } from "mcp-parley/store";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { readyFinding } from "../../src/cli/doctor/server-findings.ts";
 import { overEntry } from "../entry.ts";
 import { connectV1 } from "../interop/clients.ts";
 import { keys, quiet } from "../interop/errands.ts";
@@ -244,8 +245,14 @@ describe("a store that cannot be reached", () => {
     const { app, logged } = baker(postgresStore(address, { leaseMs: 1_500 }));
     const { url } = await listening(app);
     expect(textIn(await callTool(url, "hello"))).toBe("hello");
-    const ready = async () => (await fetch(new URL("/readyz", url))).status;
+    const readyz = () => fetch(new URL("/readyz", url));
+    const ready = async () => (await readyz()).status;
     expect(await ready()).toBe(503);
+    expect(await (await readyz()).text()).toBe("not ready: the store cannot be used\n");
+    expect(await readyFinding(url)).toMatchObject({
+      state: "wrong",
+      text: "not ready: the store cannot be used. See the log of the server for the error.",
+    });
     expect((await app.health()).problems.join()).toContain("cannot be reached");
     const refused = await call(url, "bake");
     expect(refused.error).toMatchObject({ code: -32603, data: { reason: "store_unavailable" } });

@@ -74,12 +74,21 @@ async function dateOf(url: string): Promise<number | undefined> {
 /** Whether the server is ready. `app.listen` serves /readyz; another host may not. */
 export async function readyFinding(url: string): Promise<Finding> {
   const response = await fetch(new URL("/readyz", url), { signal: AbortSignal.timeout(10_000) });
-  await response.body?.cancel();
+  const [, why] = /^not ready: (.+)\n$/.exec(await startOf(response)) ?? [];
   if (response.status === 200) return fine("ready", "its keys and its store are available");
   if (response.status === 503) {
-    return wrong("ready", "not ready: its keys or its store are missing. See its log.");
+    const problem = why === undefined ? "its keys or its store are missing" : plainLine(why);
+    return wrong("ready", `not ready: ${problem}. See the log of the server for the error.`);
   }
   return notChecked("ready", "the server has no /readyz, which app.listen() would serve.");
+}
+
+/** The beginning of the body, because whatever responds may send any amount. */
+async function startOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return new TextDecoder().decode(value?.subarray(0, 200));
 }
 
 /** What the server offers, and which protocol it speaks. */

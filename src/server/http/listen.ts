@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { hostHeaderValidation, originValidation } from "./node-adapter.ts";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { errorText } from "../../util/error-text.ts";
-import type { Health } from "../ops/health.ts";
+import type { readinessOf } from "../ops/health.ts";
 import type { Logger } from "../ops/logger.ts";
 import { skipCrumbs } from "./crumbled-bodies.ts";
 import { PendingResponses } from "./in-flight.ts";
@@ -84,7 +84,7 @@ export async function listen(
   logger: Logger,
   port: number,
   options: ListenOptions,
-  health: () => Promise<Health>,
+  readiness: Readiness,
   metadata?: ReturnType<typeof metadataHandler>,
   site?: { readonly at: Site; readonly hosts: readonly string[] },
 ): Promise<Listener> {
@@ -100,7 +100,7 @@ export async function listen(
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   };
   const pending = new PendingResponses(closeIdle);
-  const readiness = readinessOf(health);
+  const sendReadiness = sentReadiness(readiness);
   const publishes = metadata?.(() => url);
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer(
@@ -120,7 +120,7 @@ export async function listen(
         }
         forgetBody(req);
         if (pathname === "/healthz") return void res.writeHead(200).end("ok\n");
-        if (pathname === "/readyz") return void readiness(res);
+        if (pathname === "/readyz") return void sendReadiness(res);
         if (publishes?.(pathname, req, res) === true) return undefined;
         return void res.writeHead(404).end(`Not found. MCP is at ${path}\n`);
       }
@@ -163,15 +163,21 @@ function allowed(
   };
 }
 
-/** Anyone can request this, so the response gives no details, and the store is asked at most every two seconds. */
-function readinessOf(health: () => Promise<Health>): (res: ServerResponse) => Promise<void> {
-  let known: { readonly at: number; readonly health: Promise<Health> } | undefined;
+type Readiness = () => ReturnType<typeof readinessOf>;
+
+/**
+ * Anyone can request this, so the response names what is missing without any details, and the store is asked at most every
+ * two seconds.
+ */
+function sentReadiness(readiness: Readiness): (res: ServerResponse) => Promise<void> {
+  let known: { readonly at: number; readonly readiness: ReturnType<Readiness> } | undefined;
   return async (res) => {
     if (known === undefined || performance.now() - known.at > readinessMs) {
-      known = { at: performance.now(), health: health() };
+      known = { at: performance.now(), readiness: readiness() };
     }
-    const { ready } = await known.health;
-    res.writeHead(ready ? 200 : 503).end(ready ? "ready\n" : "not ready\n");
+    const { obstacles } = await known.readiness;
+    if (obstacles.length === 0) res.writeHead(200).end("ready\n");
+    else res.writeHead(503).end(`not ready: ${obstacles.join(", and ")}\n`);
   };
 }
 

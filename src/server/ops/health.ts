@@ -38,17 +38,32 @@ export interface TaskHealth {
   readonly storeErrors: number;
 }
 
+/** Why a process is not ready, in words that anyone may read. */
+type Obstacle = "there are no keys" | "the store cannot be used";
+
 /** Checks the keys and the store. Never rejects. */
 export async function healthOf(core: Core, work: Work | undefined): Promise<Health> {
+  return (await readinessOf(core, work)).health;
+}
+
+/** The health of a process, and what keeps it from being ready. Never rejects. */
+export async function readinessOf(
+  core: Core,
+  work: Work | undefined,
+): Promise<{ readonly health: Health; readonly obstacles: readonly Obstacle[] }> {
   const problems: string[] = [];
-  let isReady = true;
+  const obstacles: Obstacle[] = [];
+  const state = (tasks: TaskHealth | undefined) => ({
+    health: { ready: obstacles.length === 0, problems, tasks },
+    obstacles,
+  });
   try {
     core.keyring();
   } catch (error) {
-    isReady = false;
+    obstacles.push("there are no keys");
     problems.push(errorText(error));
   }
-  if (work === undefined) return { ready: isReady, problems, tasks: undefined };
+  if (work === undefined) return state(undefined);
   try {
     const tasks = await tasksOf(work);
     const { workerSeenMsAgo = Infinity } = tasks;
@@ -57,10 +72,11 @@ export async function healthOf(core: Core, work: Work | undefined): Promise<Heal
         "No worker has been seen on this store lately, so tasks are created but not run.",
       );
     }
-    return { ready: isReady, problems, tasks };
+    return state(tasks);
   } catch (error) {
+    obstacles.push("the store cannot be used");
     problems.push(`The ${work.store["~store"]} store cannot be used: ${errorText(error)}`);
-    return { ready: false, problems, tasks: undefined };
+    return state(undefined);
   }
 }
 
