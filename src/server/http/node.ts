@@ -41,7 +41,9 @@ export function nodeHandler(serving: Serving, fast?: FastLane): NodeHandler {
     if (body.kind === "gone") return undefined;
     if (body.kind === "refused") return turnAway(req, res, refusedBody(body));
     const served = body.kind === "json" ? fast?.(req, res, caller, body.json) : undefined;
-    return served ?? overSdk(serving, req, res, caller, body);
+    // Awaited and not returned: V8 needs three turns of the microtask queue for a promise that an async function returns.
+    await (served ?? overSdk(serving, req, res, caller, body));
+    return undefined;
   };
 }
 

@@ -18,6 +18,18 @@ test("work that arrives in one turn of the event loop is done together, in order
   expect(done).toEqual(["one", "two", "three"]);
 });
 
+test("work does not wait for more than fifteen others", async () => {
+  const done: number[] = [];
+  const add = backToBack((number: number) => void done.push(number), unexpected);
+  const numbers = Array.from({ length: 40 }, (_, index) => index);
+  for (const number of numbers) {
+    add(number);
+    expect(done).toEqual(numbers.slice(0, Math.floor((number + 1) / 16) * 16));
+  }
+  await setImmediate();
+  expect(done).toEqual(numbers);
+});
+
 test("work that other work causes is done later", async () => {
   const done: number[] = [];
   const add = backToBack((left: number) => {
@@ -56,4 +68,10 @@ test("no work runs in the context of another caller", async () => {
   storage.run("the second", () => add(undefined));
   await setImmediate();
   expect(seen).toEqual([undefined, undefined]);
+  // The last of so many does the work of all at once.
+  storage.run("the last", () => {
+    for (let count = 0; count < 16; count += 1) add(undefined);
+  });
+  expect(seen).toHaveLength(18);
+  expect(new Set(seen)).toEqual(new Set([undefined]));
 });
