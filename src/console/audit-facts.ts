@@ -1,9 +1,10 @@
 // The audit as the console shows it.
 
-import { openChain } from "../server/audit/open-chain.ts";
+import { endId, openChain } from "../server/audit/open-chain.ts";
 import type { AuditRecord } from "../server/audit/audit-record.ts";
 import { fromStore } from "../server/tasks/store-needed.ts";
 import type { AuditEntry } from "../tasks/audit-store.ts";
+import { linkKeyId } from "../token/chain.ts";
 import type { ApiCall } from "./api-call.ts";
 import { newestRecords } from "./newest-records.ts";
 import type { Admitted } from "./operator.ts";
@@ -23,9 +24,9 @@ export async function auditOfCall(
   callId: string,
 ): Promise<readonly AuditFacts[]> {
   const { audit } = view.store;
-  if (audit === undefined || view.sealer === undefined) return [];
+  if (audit === undefined) return [];
   const chain = await fromStore(audit.readChain(callId));
-  return openedIn(view, chain.slice(-mostOfCall)).map((record) => factsOf(record, operator));
+  return factsIn(view, operator, chain.slice(-mostOfCall));
 }
 
 /** The newest records, the newest first. */
@@ -34,12 +35,10 @@ export async function newestAudit(
   operator: Admitted,
 ): Promise<readonly AuditFacts[]> {
   const { audit } = view.store;
-  if (audit === undefined || view.sealer === undefined) return [];
+  if (audit === undefined) return [];
   const { now } = await fromStore(view.store.workers());
   const found = await fromStore(newestRecords(audit, now, pageSize));
-  return openedIn(view, found)
-    .toReversed()
-    .map((record) => factsOf(record, operator));
+  return factsIn(view, operator, found).toReversed();
 }
 
 /** GET api/audit */
@@ -60,15 +59,32 @@ export async function listAudit(
   const place = { at: Number(at), chain, n: Number(n) };
   const page = await fromStore(audit.readAfter(place, pageSize));
   const last = page.at(-1);
-  const records = openedIn(view, page).map((record) => factsOf(record, operator));
+  const records = factsIn(view, operator, page);
   return { records, ...(last && { next: `${last.at}.${last.n}.${last.chain}` }) };
 }
 
-/** Opens records of any chains. Those of other servers on the same store stay closed. */
-function openedIn({ inside }: StoreView, entries: readonly AuditEntry[]): readonly AuditRecord[] {
-  const keyring = inside.core.keyring();
-  return entries.flatMap((entry) => openChain([entry], keyring).records);
+/** What records of any chains say. Those that do not open, because another key has sealed them, say so. */
+function factsIn(
+  { sealer, inside }: StoreView,
+  operator: Admitted,
+  entries: readonly AuditEntry[],
+): readonly AuditFacts[] {
+  const keyring = sealer && inside.core.keyring();
+  return entries.flatMap((entry) => {
+    if (entry.id === endId) return [];
+    const [record] = keyring === undefined ? [] : openChain([entry], keyring).records;
+    return record === undefined ? sealedFacts(entry) : factsOf(record, operator);
+  });
 }
+
+/** What the store says in plain text. Chains of a process, and not of a call, begin with "~". */
+const sealedFacts = ({ chain, n, at, record }: AuditEntry): AuditFacts => ({
+  id: `${chain}.${n}`,
+  at,
+  action: "sealed",
+  keyId: linkKeyId(record),
+  ...(!chain.startsWith("~") && { callId: chain }),
+});
 
 function factsOf(record: AuditRecord, { values }: Admitted): AuditFacts {
   const { at, value, about: _about, digest: _digest, message, note, ...rest } = record;

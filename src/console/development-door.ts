@@ -42,7 +42,7 @@ export class DevelopmentDoor {
       throw new Refusal(
         401,
         "link_used",
-        "This link was used already, or is not the newest. The server has printed a new one.",
+        "A link opens the console once, and only the newest one does. There is a new one in the terminal where the server, or the command parley console, runs. Open that one.",
       );
     }
     this.#link = undefined;

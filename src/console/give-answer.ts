@@ -34,7 +34,7 @@ export async function giveAnswer(
     return { status: Object.hasOwn(task.asked, key) ? "already_answered" : "gone" };
   }
   const question = questionIn(view, task, wait);
-  const reason = whyNot(operator, task, wait, question);
+  const reason = whyNot(view, operator, task, wait, question);
   if (reason !== undefined) throw new Refusal(403, "not_allowed", reason);
   if (kindOf(wait) === "approval") {
     throw new Refusal(409, "conflict", "This is an approval. Approve or decline it.");

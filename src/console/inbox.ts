@@ -81,7 +81,7 @@ async function itemOf(
   if (kind === "timer") return [];
   const { key, group, dueAt } = wait;
   const question = questionIn(view, task, wait);
-  const reason = whyNot(operator, task, wait, question);
+  const reason = whyNot(view, operator, task, wait, question);
   const mayAnswer = reason === undefined;
   return [
     {

@@ -63,12 +63,15 @@ function requestOf(sealer: Sealer, { callId }: TaskRecord, wait: Wait): OpenQues
 
 /** Why this operator may not answer. Undefined if they may. */
 export function whyNot(
+  { sealer }: Pick<StoreView, "sealer">,
   operator: Admitted,
   task: Pick<TaskRecord, "principal">,
   wait: Wait,
   question: OpenQuestion | undefined,
 ): string | undefined {
   if (!isPermitted(operator, "act")) return "You may look, and not act.";
+  // An answer is sealed, too.
+  if (sealer === undefined) return noKeys;
   if (wait.kind === "question") {
     if (!isPermitted(operator, "act_for_client")) {
       return "The client is asked, and you may not answer in its place.";

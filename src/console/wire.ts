@@ -326,7 +326,10 @@ export interface AuditList {
 export interface AuditFacts {
   readonly id: string;
   readonly at: number;
+  /** "sealed": the keys here do not open the record, so it says when it was made, for which call and with which key. */
   readonly action: string;
+  /** The id of the key that a sealed record needs. */
+  readonly keyId?: string;
   readonly tool?: string;
   readonly callId?: string;
   readonly taskId?: string;

@@ -59,7 +59,7 @@ test("a link opens the console once; a tool is tried, attacked and answered, and
     });
     await withPage(browser, {}, async (page) => {
       await page.goto(link);
-      await page.getByText("This link was used already").waitFor();
+      await page.getByText("This link has been used").waitFor();
     });
   } finally {
     await app.close();

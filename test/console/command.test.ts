@@ -2,6 +2,7 @@
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { serve } from "../../src/cli/commands/console.ts";
+import type { TaskDetails } from "../../src/console/wire.ts";
 import type { TaskStore } from "../../src/tasks/store.ts";
 import { keys } from "../interop/errands.ts";
 import { consoleAt, opened } from "./opened.ts";
@@ -10,7 +11,7 @@ import { shop, waiting } from "./shop.ts";
 /** Starts the command on the store of a shop, and follows the link that it prints. */
 async function command(
   options: Pick<Parameters<typeof serve>[0], "keys" | "principal">,
-  tool: "order" | "refund" = "order",
+  tool: "order" | "refund" | "pay" = "order",
 ) {
   const made = shop();
   const id = await waiting(made, await opened(made.app), tool);
@@ -69,6 +70,35 @@ test("in production, too, it says what is missing without keys, and not how to s
   );
   expect(said).not.toContain("parley({ keys })");
   expect(await get("api/session")).toMatchObject({ hasKeys: false });
+});
+
+test("without the keys it shows that there are records, and when and of which call", async () => {
+  const { id, get } = await command({});
+  const { task, audit } = (await get(`api/tasks/${id}`)) as TaskDetails;
+  const sealed = {
+    id: expect.any(String),
+    at: expect.any(Number),
+    action: "sealed",
+    keyId: expect.any(String),
+    callId: task.callId,
+  };
+  expect(audit).toEqual([sealed]);
+  expect(await get("api/health")).toMatchObject({ audit: [sealed] });
+  expect(await get("api/audit?after=0.0.")).toMatchObject({ records: [sealed] });
+});
+
+test("keys of another server open no record, and do not hide that there are some", async () => {
+  const { get } = await command({ keys: { text: `other:${"k".repeat(43)}` } });
+  expect(await get("api/health")).toMatchObject({ audit: [{ action: "sealed" }] });
+});
+
+test("without the keys no value can be delivered, because it would have to be sealed", async () => {
+  const { id, get, post, headers } = await command({}, "pay");
+  expect(await get("api/inbox")).toMatchObject({
+    items: [{ kind: "wait", mayAnswer: false, whyNot: expect.stringContaining("keys") }],
+  });
+  const answer = { task: id, key: "sign", value: { ok: true } };
+  expect((await post("api/answers", answer, undefined, headers)).status).toBe(403);
 });
 
 test("whoever runs it decides about approvals if they say under which principal they call", async () => {

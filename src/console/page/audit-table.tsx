@@ -4,6 +4,7 @@ import type { ComponentChild } from "preact";
 import type { AuditFacts } from "../wire.ts";
 import { whoOf } from "./audit-words.ts";
 import { shortId } from "./format.ts";
+import { session } from "./frame.tsx";
 import { When } from "./parts.tsx";
 import { href } from "./route.ts";
 
@@ -16,9 +17,17 @@ export function AuditTable(props: {
   if (records.length === 0) {
     return <p class="soft">Nothing is recorded. Answers, decisions and cancellations would be.</p>;
   }
+  const isSealed = records.some(({ action }) => action === "sealed");
   const columns = ["When", "What", isOfTask ? "" : "Task", "Who", "About"];
   return (
     <div class="wide-table stacks" role="region" tabIndex={0} aria-label="Audit record">
+      {isSealed && (
+        <p class="above">
+          {session.value?.hasKeys === false
+            ? "Records are sealed. To read them, open the console with the keys of the server."
+            : "Some records are sealed with keys that this console does not have."}
+        </p>
+      )}
       <table>
         <thead>
           <tr>
@@ -41,7 +50,7 @@ export function AuditTable(props: {
               {!isOfTask && (
                 <td>
                   {record.taskId === undefined ? (
-                    record.tool
+                    (record.tool ?? (record.callId && `call ${shortId(record.callId)}`))
                   ) : (
                     <a href={href(["tasks", record.taskId])}>
                       {record.tool ?? "task"} {shortId(record.taskId)}
@@ -72,7 +81,8 @@ const waysIn: Readonly<Record<string, string>> = {
 };
 
 /** What someone said or was asked, and who decides about it. */
-function aboutOf({ note, message, group, needed = 1 }: AuditFacts): string {
+function aboutOf({ note, message, group, needed = 1, keyId }: AuditFacts): string {
+  if (keyId !== undefined) return `with the key ${keyId}`;
   const deciders =
     group === undefined ? undefined : `for ${group}${needed > 1 ? `, ${needed} needed` : ""}`;
   return [note ?? message, deciders].filter(Boolean).join(" · ");

@@ -45,7 +45,13 @@ export function Confirmation(): ComponentChild {
   return (
     <dialog ref={dialog} aria-labelledby="confirm-title" onClose={() => open?.settle(false)}>
       {open !== undefined && (
-        <form method="dialog" onSubmit={() => open.settle(true)}>
+        <form
+          onSubmit={(event) => {
+            // Settling takes the form away, and a browser complains about one that is gone before it is submitted.
+            event.preventDefault();
+            open.settle(true);
+          }}
+        >
           <h2 id="confirm-title">{open.intention.title}</h2>
           <p>{open.intention.text}</p>
           <div class="actions">

@@ -78,7 +78,7 @@ export function Frame({ children }: { readonly children: ComponentChild }): Comp
         <div class="operator">
           <Liveness />
           <p>
-            {who?.who} <span>{who && abilities[who.may]}</span>
+            {who?.who} <span>{who && abilityOf(who)}</span>
           </p>
         </div>
       </header>
@@ -102,6 +102,10 @@ const abilities = {
   act: "may act",
   act_for_client: "may act for clients",
 } as const;
+
+/** Without the keys nothing can be answered. */
+const abilityOf = ({ may, hasKeys }: Session): string =>
+  hasKeys || may === "look" ? abilities[may] : "may cancel tasks";
 
 function Badge(props: { readonly screen: Screen; readonly value: number | undefined }) {
   const { screen, value = 0 } = props;

@@ -70,10 +70,17 @@ async function open(): Promise<void> {
   await follow();
 }
 
+const closedBecause: Readonly<Record<string, string>> = {
+  link_used: "This link has been used",
+  signed_out: "You are not signed in",
+  not_allowed: "This console is not open to you",
+  unreachable: "The server cannot be reached",
+};
+
 function Closed({ refusal }: { readonly refusal: Refusal }): ComponentChild {
   return (
     <main class="closed" id="main">
-      <h1>The console is closed</h1>
+      <h1>{closedBecause[refusal.code] ?? "The console did not open"}</h1>
       <p role="alert">{refusal.message}</p>
     </main>
   );

@@ -64,7 +64,7 @@ export function Problem(props: {
   return (
     <div class="problem" role="alert">
       <p>{refusal.message}</p>
-      {retry !== undefined && (
+      {retry !== undefined && refusal.status !== 404 && (
         <button type="button" onClick={retry}>
           Try again
         </button>

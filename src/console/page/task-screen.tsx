@@ -15,6 +15,7 @@ import { AuditTable } from "./audit-table.tsx";
 import { confirmed } from "./confirm.tsx";
 import { EntryDetails } from "./entry-details.tsx";
 import { count, duration, size } from "./format.ts";
+import { session } from "./frame.tsx";
 import { Icon, markOf, StatusMark } from "./icons.tsx";
 import { isChangeOrTime, isOffline, now, useReading } from "./live-reading.ts";
 import { Copyable, Facts, Heading, JsonText, Problem, Skeleton, When } from "./parts.tsx";
@@ -269,6 +270,16 @@ function endOf({ task, audit }: TaskDetails): string {
 
 function Values({ details }: { readonly details: TaskDetails }): ComponentChild {
   const { input, result } = details.task;
+  const { values = true, hasKeys = true } = session.value ?? {};
+  if (!values || !hasKeys) {
+    return (
+      <p class="soft">
+        {hasKeys
+          ? "Arguments, answers and results are not shown to you."
+          : "Without the keys, arguments, answers and results cannot be shown."}
+      </p>
+    );
+  }
   if (input === undefined && result === undefined) return undefined;
   return (
     <section class="pair">

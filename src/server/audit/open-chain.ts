@@ -28,7 +28,8 @@ export interface SealedEntry extends Pick<AuditEntry, "app" | "chain" | "n" | "a
 /** Whether a key here is not the one that sealed these records, although it has the same id. */
 type IsOtherKey = (keyId: string) => boolean;
 
-const endId = "~end";
+/** The id of what marks the end of the record of a call. */
+export const endId = "~end";
 
 /** Opens all records of a chain and checks that they belong together. */
 export function openChain(
