@@ -6,7 +6,7 @@ import type { Admitted } from "./operator.ts";
 import type { StoreView } from "./store-view.ts";
 import type { RoundCounts } from "./round-counts.ts";
 import { countsOf } from "./task-rows.ts";
-import { lateMs } from "./why.ts";
+import { silenceMsOf } from "./why.ts";
 import type { HealthFacts } from "./wire.ts";
 
 /** The health of the store and its workers. */
@@ -23,7 +23,7 @@ export async function showHealth(
   ]);
   const { now, oldestDueAt } = figures;
   const counted = counts.facts();
-  const silenceMs = Math.max(lateMs, store.leaseMs);
+  const silenceMs = silenceMsOf(store);
   return {
     now,
     workers: workers.map(({ name, seenAt }) => ({

@@ -6,6 +6,7 @@ import type { Entry } from "../replay/journal.ts";
 import { openRecord } from "../tasks/execution/log-records.ts";
 import { openInput } from "../tasks/ownership.ts";
 import { openJson, places } from "../tasks/sealing.ts";
+import type { SeenWorkers } from "../tasks/store.ts";
 import type { LoggedRecord } from "../tasks/task-reader.ts";
 import type { TaskRun } from "../tasks/task-runs.ts";
 import { isLive } from "../tasks/task.ts";
@@ -20,6 +21,7 @@ import type { Admitted } from "./operator.ts";
 import { numberIn, opened, shown, taskIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
 import { rowOf } from "./task-rows.ts";
+import { silenceMsOf } from "./why.ts";
 import type { EntryFacts, RunFacts, TaskDetails, TaskLog } from "./wire.ts";
 
 /** How many entries come with the task. The page asks for the rest. */
@@ -62,7 +64,7 @@ export async function showTask(
       ),
     },
     ...log,
-    runs: runs.map(runFacts),
+    runs: runs.map((run) => runFacts(run, task, workers, silenceMsOf(view.store))),
     waits: row.waits,
     audit,
     ...(linked !== undefined && { linked }),
@@ -90,13 +92,24 @@ const withMember = <Name extends string, T>(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript does not follow a computed name
   (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: T };
 
-const runFacts = ({ epoch, worker, beganAt, endedAt, how }: TaskRun): RunFacts => ({
-  epoch,
-  worker,
-  ...(beganAt !== undefined && { beganAt }),
-  ...(endedAt !== undefined && { endedAt }),
-  ...(how !== undefined && { how }),
-});
+function runFacts(
+  { epoch, worker, beganAt, endedAt, how }: TaskRun,
+  { dueAt = Infinity }: TaskRecord,
+  { now, workers }: SeenWorkers,
+  silenceMs: number,
+): RunFacts {
+  const isSilent = workers.some(({ name, seenAt }) => name === worker && now - seenAt > silenceMs);
+  return {
+    epoch,
+    worker,
+    ...(beganAt !== undefined && { beganAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(how !== undefined && { how }),
+    ...(isSilent && { isSilent }),
+    // The task that a worker holds is due when its lease ends.
+    ...(endedAt === undefined && dueAt <= now && { leaseEndedAt: dueAt }),
+  };
+}
 
 /** More of the log. */
 export async function showLog(

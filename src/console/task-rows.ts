@@ -10,7 +10,7 @@ import { Refusal } from "./refusal.ts";
 import type { ApiCall } from "./api-call.ts";
 import { numberIn, shown, textIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
-import { lateMs, reasonFor } from "./why.ts";
+import { lateMs, reasonFor, silenceMsOf } from "./why.ts";
 import type { TaskCounts, TaskList, TaskRow, WaitFacts } from "./wire.ts";
 
 /** A page of tasks. */
@@ -90,7 +90,7 @@ export async function rowOf(
   const reason = reasonFor(task, {
     now,
     workers,
-    silenceMs: Math.max(lateMs, view.store.leaseMs),
+    silenceMs: silenceMsOf(view.store),
     isToolGone: isToolGone(view, tool),
     cause:
       cause && shown(view, operator, ({ open: unseal }) => unseal(cause, places.cause(callId))),

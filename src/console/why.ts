@@ -1,11 +1,15 @@
 // What a task waits for, or why it does not run, in one sentence.
 
-import type { SeenWorkers } from "../tasks/store.ts";
+import type { SeenWorkers, TaskStore } from "../tasks/store.ts";
 import type { TaskListing } from "../tasks/task-reader.ts";
 import { isLive, isUndoing } from "../tasks/task.ts";
 
 /** How long something may be late before it counts as stuck. Common pauses are shorter. */
 export const lateMs = 30_000;
+
+/** How long a worker may be silent before it counts as gone. */
+export const silenceMsOf = ({ leaseMs }: Pick<TaskStore, "leaseMs">): number =>
+  Math.max(lateMs, leaseMs);
 
 /** What is known besides the task. */
 export interface Surroundings {

@@ -275,7 +275,11 @@ export interface RunFacts {
   /** Missing if an earlier version claimed the task. */
   readonly beganAt?: number;
   readonly endedAt?: number;
-  /** How the run ended. Missing while it runs. "lost": the worker was silent, and another one took over. */
+  /** Whether its worker is silent now, and not only was then. */
+  readonly isSilent?: boolean;
+  /** Of a run that lasts, although its worker has not renewed the lease: when the lease ended. */
+  readonly leaseEndedAt?: number;
+  /** How the run ended. Missing while it runs. "lost": the worker did not renew its lease, and the task was taken from it. */
   readonly how?:
     | ("parked" | "released" | "failed" | "finished")
     | ("cancelled" | "expired" | "undone" | "lost");

@@ -228,7 +228,7 @@ export function taskDetails(row: TaskRow): TaskDetails {
   const runs: readonly RunFacts[] = [
     { epoch: 1, worker: "replica-a", beganAt: began + 100, endedAt: began + 3500, how: "parked" },
     { epoch: 2, worker: "replica-b", beganAt: later, endedAt: later + 1000, how: "parked" },
-    { epoch: 3, worker: "replica-a", beganAt: taken - 30_000 },
+    { epoch: 3, worker: "replica-a", beganAt: taken - 30_000, isSilent: true },
     { epoch: 4, worker: "replica-c", beganAt: taken, endedAt: taken + 6000, how: "parked" },
   ];
   return {

@@ -280,6 +280,38 @@ test("a stuck task is found among others, with the reason", async () => {
   expect((body as { tasks: unknown[] }).tasks).toHaveLength(1);
 });
 
+test("a worker that lost a task is silent or not, and a lease that was not renewed has an end", async () => {
+  let ahead = 0;
+  const store = new MemoryStore({ now: () => Date.now() + ahead });
+  const at = await opened(shop({ store }).app);
+  const rest = { log: [], inbox: [], ttlMs: 3_600_000, claimedBy: undefined };
+  await store.create(
+    { id: "lost", callId: "lost-call", tool: "gone", principal: "", input: "?", ...rest },
+    10,
+  );
+  const { leaseMs } = store;
+  const claim = (worker: string) => store.claim({ worker, tools: ["gone"], most: 1, leaseMs });
+  const runs = async () => ((await at.get("api/tasks/lost", viewer)).body as TaskDetails).runs;
+  await claim("a");
+  expect(await runs()).toEqual([{ epoch: 1, worker: "a", beganAt: expect.any(Number) }]);
+  ahead = leaseMs + 1;
+  const [late] = await runs();
+  expect(late?.leaseEndedAt).toBe((late?.beganAt ?? 0) + leaseMs);
+  await claim("b");
+  const lost = { worker: "a", how: "lost", endedAt: expect.any(Number) };
+  // The store was not to be reached, and is again.
+  await store.renew("a", [], leaseMs);
+  ahead += 31_000;
+  await store.renew("a", [], leaseMs);
+  expect(await runs()).toMatchObject([lost, { worker: "b", leaseEndedAt: expect.any(Number) }]);
+  expect((await runs())[0]).not.toHaveProperty("isSilent");
+  ahead += Math.max(30_000, leaseMs) + 1;
+  expect((await runs())[0]).toMatchObject({ ...lost, isSilent: true });
+  // Whoever has shut down in order is not in the list of workers.
+  await store.leave("a");
+  expect((await runs())[0]).not.toHaveProperty("isSilent");
+});
+
 test("when the store is down the API says so, and the live stream tells when it is back", async () => {
   const made = shop();
   const at = await opened(made.app);

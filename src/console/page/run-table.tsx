@@ -3,6 +3,7 @@
 import type { ComponentChild } from "preact";
 import { duration } from "./format.ts";
 import { When } from "./parts.tsx";
+import { endOf, takeoverText } from "./run-ends.ts";
 import { inRun } from "./timeline-model.ts";
 import type { Timeline } from "./timeline-model.ts";
 import type { KnownRun } from "./timeline-scale.ts";
@@ -45,7 +46,7 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
                   <When at={run.beganAt} />
                 </td>
                 <td class="figure" data-name="took">
-                  {duration(run.until - run.beganAt)}
+                  {tookText(run)}
                 </td>
                 <td class="figure" data-name="new">
                   {rows.filter((row) => inRun(row, run) === "new").length}
@@ -53,7 +54,9 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
                 <td class="figure" data-name="replayed">
                   {rows.filter((row) => inRun(row, run) === "replayed").length}
                 </td>
-                <td class={run.isDead ? "bad" : ""}>{endOf(run, runs)}</td>
+                <td class={run.isDead || (run.isOpen && run.isSilent === true) ? "bad" : ""}>
+                  {endOf(run)} {takeoverText(run, runs)}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -63,23 +66,9 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
   );
 }
 
-function endOf(run: KnownRun, runs: readonly KnownRun[]): string {
-  if (run.isOpen) return "It is under way.";
-  if (run.isDead) {
-    const next = runs.find(({ epoch }) => epoch > run.epoch);
-    return next === undefined
-      ? "Its worker died."
-      : `Its worker died. ${next.worker} took over, ${duration(next.beganAt - run.until)} after its last sign.`;
-  }
-  return ends[run.how ?? ""] ?? "It ended.";
+/** Nobody knows how long a worker that lost the task went on. */
+function tookText({ isLost, recordedAt, beganAt, until }: KnownRun): string {
+  const took = duration(until - beganAt);
+  if (!isLost) return took;
+  return recordedAt === undefined ? "unknown" : `at least ${took}`;
 }
-
-const ends: Readonly<Record<string, string>> = {
-  parked: "It let go of the task to wait.",
-  released: "The worker gave it back.",
-  failed: "It failed and is tried again.",
-  finished: "It finished.",
-  cancelled: "The task was cancelled.",
-  expired: "The time of the task was up.",
-  undone: "Its steps were undone.",
-};

@@ -20,6 +20,7 @@ import { Icon, markOf, StatusMark } from "./icons.tsx";
 import { isChangeOrTime, isOffline, now, useReading } from "./live-reading.ts";
 import { Copyable, Facts, Heading, JsonText, Problem, Skeleton, When } from "./parts.tsx";
 import { go, href } from "./route.ts";
+import { begunText, lossText } from "./run-ends.ts";
 import { RunTable } from "./run-table.tsx";
 import { post, read, Refusal } from "./server.ts";
 import { timelineOf } from "./timeline-model.ts";
@@ -120,10 +121,11 @@ function Loaded({ details, rest, act }: LoadedProps): ComponentChild {
   const isOver = !isLive(task);
   // Bars that are not over grow, but not so often that the drawing keeps the page busy.
   const time = isOver ? task.updatedAt : Math.floor(now.value / 5000) * 5000;
+  const entries = useMemo(() => [...details.entries, ...rest], [details, rest]);
   const timeline = useMemo(
     () =>
       timelineOf({
-        entries: [...details.entries, ...rest],
+        entries,
         runs,
         waits,
         createdAt: task.createdAt,
@@ -131,13 +133,13 @@ function Loaded({ details, rest, act }: LoadedProps): ComponentChild {
         isOver,
         now: time,
       }),
-    [details, rest, time],
+    [details, entries, time],
   );
   const [selected, select] = useState<string>();
   const row = timeline.rows.find(({ id }) => id === selected);
   return (
     <>
-      <Verdict details={details} timeline={timeline} />
+      <Verdict details={details} entries={entries} timeline={timeline} />
       <Facts
         facts={[
           ["Task", <Copyable text={task.id} what="the id of the task" />],
@@ -208,28 +210,34 @@ async function rerun(seq: number, act: Act): Promise<void> {
 /** One sentence that says how the task stands, and a bar that says whose time it took. */
 function Verdict(props: {
   readonly details: TaskDetails;
+  readonly entries: readonly EntryFacts[];
   readonly timeline: Timeline;
 }): ComponentChild {
-  const { task } = props.details;
-  const { serverMs, peopleMs, otherMs, from, to } = props.timeline;
+  const { details, entries, timeline } = props;
+  const { task } = details;
+  const { runs, serverMs, peopleMs, lostMs, otherMs, from, to } = timeline;
   const total = Math.max(1, to - from);
-  const dead = props.timeline.runs.filter(({ isDead }) => isDead);
+  const lost = runs.findLast(({ isLost }) => isLost);
+  const run = runs.at(-1);
   const parts = [
     ["server", "server", serverMs],
     ["people", "people", peopleMs],
     ["clock", "timers and queues", otherMs],
+    ...(lost === undefined
+      ? []
+      : [["lost", "after the last record of a lost run", lostMs] as const]),
   ] as const;
   return (
     <div class={task.isStuck === true ? "verdict stuck" : "verdict"}>
       <p>
-        {task.why ?? task.statusMessage ?? endOf(props.details)}
+        {task.why ?? task.statusMessage ?? endOf(details)}
         {task.cause !== undefined && <> The last run failed: {task.cause}</>}
       </p>
-      {dead.length > 0 && (
-        <p class="takeover">
-          {[...new Set(dead.map(({ worker }) => worker))].join(", ")} died while it held the task,
-          and another worker took over. What was recorded until then was not run again.
-        </p>
+      {lost !== undefined && (
+        <p class={lost.isDead ? "bad" : "soft"}>{lossText(lost, runs, entries, !isLive(task))}</p>
+      )}
+      {run?.isOpen === true && (
+        <UnderWay task={task} entries={entries} isHeld={run.leaseEndedAt === undefined} />
       )}
       <div class="shares" aria-hidden="true">
         {parts.map(([lane, , ms]) =>
@@ -246,6 +254,35 @@ function Verdict(props: {
         ))}
       </p>
     </div>
+  );
+}
+
+/**
+ * What is known of a run that has not ended. Steps are recorded when they end, so one that is tried again and again is not
+ * in the log.
+ */
+function UnderWay(props: {
+  readonly task: TaskRow;
+  readonly entries: readonly EntryFacts[];
+  readonly isHeld: boolean;
+}): ComponentChild {
+  const { task, entries, isHeld } = props;
+  const recordedAt = entries.findLast(({ at }) => at !== undefined)?.at;
+  return (
+    <p class="soft">
+      {task.why !== undefined && task.statusMessage !== undefined && (
+        <>Its last message: “{task.statusMessage}”. </>
+      )}
+      {begunText(entries)}{" "}
+      {recordedAt === undefined ? (
+        "Nothing is recorded yet."
+      ) : (
+        <>
+          Its last record is from <When at={recordedAt} hasFocus />.
+        </>
+      )}
+      {isHeld && " A step is recorded when it ends, after its last attempt."}
+    </p>
   );
 }
 

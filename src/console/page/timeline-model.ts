@@ -31,10 +31,12 @@ export interface Timeline {
   readonly runs: readonly KnownRun[];
   readonly from: number;
   readonly to: number;
-  /** How long runs were under way. */
+  /** How long runs are known to have been under way. */
   readonly serverMs: number;
   /** How long the task waited for people. */
   readonly peopleMs: number;
+  /** How long after their last records runs were taken over. Nobody knows for how much of it their workers went on. */
+  readonly lostMs: number;
   /** How long the task waited otherwise: for a timer, or for a worker. */
   readonly otherMs: number;
 }
@@ -53,13 +55,13 @@ export interface Told {
 
 export function timelineOf(told: Told): Timeline {
   const { entries, createdAt, isOver, now } = told;
-  const lastSigns = new Map<number, number>();
+  const records = new Map<number, number>();
   for (const { epoch, at } of entries) {
     if (epoch !== undefined && at !== undefined) {
-      lastSigns.set(epoch, Math.max(at, lastSigns.get(epoch) ?? 0));
+      records.set(epoch, Math.max(at, records.get(epoch) ?? 0));
     }
   }
-  const runs = knownRuns(told.runs, lastSigns, now, isOver);
+  const runs = knownRuns(told.runs, records, now);
   const rows: Row[] = [];
   let last = createdAt;
   for (const entry of entries) {
@@ -88,15 +90,18 @@ export function timelineOf(told: Told): Timeline {
   }
   const ended = Math.max(told.updatedAt, last, ...runs.map(({ until }) => until));
   const to = Math.max(isOver ? ended : now, ended, ...rows.map((row) => row.to));
-  const serverMs = covered(runs.map((run) => [run.beganAt, run.until]));
+  const served = runs.map((run): Span => [run.beganAt, run.until]);
   const waited = rows.flatMap((row): Span[] => (row.lane === "people" ? [[row.from, row.to]] : []));
   // A run can go on while a person thinks: that time is the server's.
-  const peopleMs = Math.max(
-    0,
-    covered([...waited, ...runs.map((run): Span => [run.beganAt, run.until])]) - serverMs,
-  );
-  const otherMs = Math.max(0, to - createdAt - serverMs - peopleMs);
-  return { rows, runs, from: createdAt, to, serverMs, peopleMs, otherMs };
+  const lost = runs.flatMap(({ isLost, until, endedAt }, index): Span[] => {
+    const takenAt = runs[index + 1]?.beganAt ?? endedAt;
+    return isLost && takenAt !== undefined ? [[until, takenAt]] : [];
+  });
+  const serverMs = covered(served);
+  const peopleMs = covered([...served, ...waited]) - serverMs;
+  const lostMs = covered([...served, ...waited, ...lost]) - serverMs - peopleMs;
+  const otherMs = Math.max(0, to - createdAt - serverMs - peopleMs - lostMs);
+  return { rows, runs, from: createdAt, to, serverMs, peopleMs, lostMs, otherMs };
 }
 
 const waitWords: Readonly<Record<WaitFacts["kind"], string>> = {
@@ -137,7 +142,7 @@ function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row 
   const lane = isPoint ? "mark" : usual;
   const isWait = lane === "people" || lane === "clock";
   // The task has waited since the run before let go of it.
-  const parked = runs.findLast((run) => !run.isOpen && !run.isDead && run.until <= at)?.until;
+  const parked = runs.findLast((run) => !run.isOpen && !run.isLost && run.until <= at)?.until;
   const begun = isWait ? Math.max(last, parked ?? last) : at;
   return {
     id: `e-${entry.seq}`,

@@ -16,36 +16,45 @@ export interface Piece {
 /** A run with the end that it had, or that is known of it. */
 export interface KnownRun extends RunFacts {
   readonly beganAt: number;
-  /** When it ended. For a worker that died, the last sign of it. For a run under way, now. */
+  /**
+   * Until when its worker is known to have run it. If the worker lost it, that is its last record. If it lasts, that is now,
+   * or the end of a lease that was not renewed.
+   */
   readonly until: number;
-  /** Whether its worker died: another run took over, and this one never ended. */
+  /** When it last recorded something. */
+  readonly recordedAt: number | undefined;
+  /** Whether its worker lost it: it did not renew its lease, and the task was taken from it. */
+  readonly isLost: boolean;
+  /** Whether its worker lost it and is silent: it died. A worker that lives may have been unable to reach the store. */
   readonly isDead: boolean;
-  /** Whether it is under way. */
+  /** Whether it has not ended. */
   readonly isOpen: boolean;
 }
 
-/** What the runs were. `lastSigns` has the newest time of an entry by epoch. */
+/** What the runs were. `records` has the newest time of an entry by epoch. */
 export function knownRuns(
   runs: readonly RunFacts[],
-  lastSigns: ReadonlyMap<number, number>,
+  records: ReadonlyMap<number, number>,
   now: number,
-  isOver: boolean,
 ): KnownRun[] {
   let last = 0;
   return runs.map((run, index) => {
-    const next = runs[index + 1];
-    const beganAt = run.beganAt ?? lastSigns.get(run.epoch) ?? last;
-    last = run.endedAt ?? beganAt;
-    const isTakenOver = run.endedAt === undefined && (next !== undefined || isOver);
-    const isDead = isTakenOver || run.how === "lost";
-    const sign = Math.max(beganAt, lastSigns.get(run.epoch) ?? 0);
+    const { endedAt, leaseEndedAt, isSilent = false } = run;
+    const recordedAt = records.get(run.epoch);
+    const beganAt = run.beganAt ?? recordedAt ?? last;
+    last = endedAt ?? beganAt;
+    const isTakenOver = endedAt === undefined && runs[index + 1] !== undefined;
+    const isLost = isTakenOver || run.how === "lost";
     return {
       ...run,
       beganAt,
-      // A worker that died is known to have lived until its last entry, not until another one took over.
-      until: isDead ? sign : (run.endedAt ?? now),
-      isDead,
-      isOpen: run.endedAt === undefined && !isTakenOver,
+      recordedAt,
+      until: isLost
+        ? Math.max(beganAt, recordedAt ?? 0)
+        : (endedAt ?? Math.max(beganAt, Math.min(now, leaseEndedAt ?? now))),
+      isLost,
+      isDead: isLost && isSilent,
+      isOpen: endedAt === undefined && !isTakenOver,
     };
   });
 }

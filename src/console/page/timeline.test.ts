@@ -1,6 +1,7 @@
 // What the timeline shows: whose time passed, which worker died, and what each run replayed.
 
 import { expect, test } from "vitest";
+import type { RunFacts } from "../wire.ts";
 import { inRun, timelineOf } from "./timeline-model.ts";
 import type { Told } from "./timeline-model.ts";
 import { piecesOf, placeOf } from "./timeline-scale.ts";
@@ -39,27 +40,39 @@ test("an answer took as long as the task waited for it, and a step as long as it
 });
 
 test("people's time is apart from the server's", () => {
-  const { serverMs, peopleMs, otherMs } = timelineOf(told);
-  // Run 2 counts until its last sign of life.
+  const { serverMs, peopleMs, lostMs, otherMs } = timelineOf(told);
+  // Run 2 counts until its last record, and nobody knows what its worker did until it was taken over.
   expect(serverMs).toBe(1000 + 400 + 10_000);
   expect(peopleMs).toBe(hour + 10_000);
-  expect(otherMs).toBe(51_500 + hour - serverMs - peopleMs);
+  expect(lostMs).toBe(30_000);
+  expect(otherMs).toBe(51_500 + hour - serverMs - peopleMs - lostMs);
 });
 
-test("a run without an end, after which another began, is that of a dead worker", () => {
-  const { runs } = timelineOf(told);
-  expect(runs.map(({ worker, isDead, isOpen }) => [worker, isDead, isOpen])).toEqual([
-    ["a", false, false],
-    ["b", true, false],
-    ["c", false, false],
-  ]);
+test("a run after which another began without its end was lost, and its worker died if it is silent", () => {
+  const statesOf = (runs: Told["runs"]) =>
+    timelineOf({ ...told, runs }).runs.map(({ isLost, isDead, isOpen }) => [
+      isLost,
+      isDead,
+      isOpen,
+    ]);
+  const [one, two, three] = told.runs as [RunFacts, RunFacts, RunFacts];
+  const others = [false, false, false];
+  expect(statesOf(told.runs)).toEqual([others, [true, false, false], others]);
+  expect(statesOf([one, { ...two, isSilent: true }, three])[1]).toEqual([true, true, false]);
+  const noted = { ...two, endedAt: 31_500 + hour, how: "lost" as const };
+  expect(statesOf([one, noted, three])[1]).toEqual([true, false, false]);
+  // A worker that has died since, and had ended its run.
+  expect(statesOf([{ ...one, isSilent: true }, two, three])[0]).toEqual(others);
 });
 
-test("the newest run without an end is under way, unless the task has ended", () => {
+test("the newest run without an end is under way, and counts until its lease has ended", () => {
   const runs = told.runs.slice(0, 2);
-  expect(timelineOf({ ...told, runs }).runs.at(-1)).toMatchObject({ isOpen: true, isDead: false });
-  const over = timelineOf({ ...told, runs, isOver: true }).runs.at(-1);
-  expect(over).toMatchObject({ isOpen: false, isDead: true });
+  const { runs: open, serverMs } = timelineOf({ ...told, runs });
+  expect(open.at(-1)).toMatchObject({ isOpen: true, isLost: false, until: told.now });
+  const ended = runs.with(1, { ...(runs[1] as RunFacts), leaseEndedAt: 11_100 + hour });
+  const late = timelineOf({ ...told, runs: ended });
+  expect(late.runs.at(-1)).toMatchObject({ isOpen: true, until: 11_100 + hour });
+  expect(serverMs - late.serverMs).toBe(told.now - (11_100 + hour));
 });
 
 test("an entry is new in the run that wrote it, replayed in later ones, and unknown to earlier ones", () => {

@@ -6,6 +6,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock, duration } from "./format.ts";
 import { inRun } from "./timeline-model.ts";
 import type { Row, Timeline } from "./timeline-model.ts";
+import { endOf } from "./run-ends.ts";
 import { piecesOf, placeOf } from "./timeline-scale.ts";
 import type { KnownRun, Piece } from "./timeline-scale.ts";
 
@@ -225,17 +226,16 @@ function RunColumn(props: {
     if (state === "new") fresh += dot(x, y, 4);
     else replayed += dot(x, y, 2.5);
   }
-  const how = run.isDead ? "its worker died" : run.isOpen ? "under way" : (run.how ?? "ended");
   return (
     <g class={run.isDead ? "run dead" : "run"}>
-      <title>{`${runWord} ${run.epoch} on ${run.worker}: ${how}`}</title>
+      <title>{`${runWord} ${run.epoch} on ${run.worker}. ${endOf(run)}`}</title>
       {reached > 0 && <path class="thread" d={`M${x} ${headHeight}V${reached}`} />}
       <path class="replayed" d={replayed} />
       <path class="new" d={fresh} />
       <text x={x} y="30">
         {run.epoch}
       </text>
-      {run.isDead && <path class="cross" d={`M${x - 3.5} 9l7 7m0-7l-7 7`} />}
+      {run.isLost && <path class="cross" d={`M${x - 3.5} 9l7 7m0-7l-7 7`} />}
     </g>
   );
 }
