@@ -401,7 +401,9 @@ export class TaskRuntime {
     const { store, sealer, observer } = this.#options;
     const { open } = this.#reader;
     const deps = { store, sealer, observer, clock: this.#clock, streams: this.#streams, open };
-    const ends = AbortSignal.any([signal, this.#readings.signal]);
+    // A Worker refuses a signal that another request has made.
+    const isAlone = store.isPerRequest === true;
+    const ends = isAlone ? signal : AbortSignal.any([signal, this.#readings.signal]);
     return new StreamReading(deps, task, after).parts(ends);
   }
 

@@ -1,8 +1,9 @@
 // What the example for Cloudflare does in workerd, driven by the official client: rounds, a task, an answer after days,
-// cancellation, and a restart of the object.
+// a stream, cancellation, and a restart of the object.
 
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
+import { connect } from "mcp-parley/client";
 import { TaskClient } from "../../../examples/task-client.ts";
 import { connectExtTasks } from "../../interop/ext-tasks.ts";
 import type { ExtTasks } from "../../interop/ext-tasks.ts";
@@ -99,6 +100,34 @@ const cases: Readonly<Record<string, (running: Running) => Promise<Running>>> = 
     const { outcome } = await settled;
     assert.match(textIn(outcome), /lemon-[\w-]+ says \\"Happy birthday\\"/);
     await close();
+    return running;
+  },
+
+  "a task that rests for a moment": async (running) => {
+    const { session, close } = await connected(running);
+    const execution = await session.callTool("bake_cake", { flavour: "lemon", restMs: 500 });
+    const { outcome } = await execution.settle();
+    assert.match(textIn(outcome), /lemon-[\w-]+ says \\"Happy birthday\\"/);
+    await close();
+    return running;
+  },
+
+  "a task that streams, for one client after the other": async (running) => {
+    for (let client = 0; client < 2; client += 1) {
+      await ask(running, "hold");
+      const server = await connect(new URL("/mcp", running.url).href);
+      const call = server.start("report");
+      let text = "";
+      for await (const event of call) {
+        if (event.type !== "part") continue;
+        ({ text } = event.soFar);
+        // The rest comes only when the client has the beginning.
+        if (text === "One, ") await ask(running, "release");
+      }
+      assert.equal(text, "One, two.");
+      assert.equal((await call.result()).text, "One, two.");
+      await server.close();
+    }
     return running;
   },
 

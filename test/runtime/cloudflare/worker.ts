@@ -19,6 +19,15 @@ app.tool("hold", { description: "A step that a test holds", task: "required" }, 
   });
 });
 
+app.tool("report", { description: "A stream that a test holds", task: "required" }, async (ctx) => {
+  await ctx.background();
+  return ctx.stream("draft", async function* () {
+    yield "One, ";
+    while (held.isOn) await new Promise((resolve) => void setTimeout(resolve, 10));
+    yield "two.";
+  });
+});
+
 const megabytes = (count: number) => "x".repeat(count * 1024 * 1024);
 app.tool("large_step", { description: "A large step", task: "required" }, async (ctx) => {
   await ctx.background();
@@ -80,6 +89,9 @@ async function serveTest(url: URL): Promise<unknown> {
       return object.dueIn();
     case "/test/hold":
       held.isOn = true;
+      return true;
+    case "/test/release":
+      held.isOn = false;
       return true;
     case "/test/starts":
       return starts;
