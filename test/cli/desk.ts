@@ -128,6 +128,13 @@ export function desk(options: Partial<ParleyOptions> = {}): App {
     }
   });
 
+  app.tool("nap", { description: "A task that sleeps", task: "required" }, async (ctx) => {
+    await ctx.background();
+    const hours = await ctx.ask("hours", "For how long?", z.int());
+    await ctx.sleep("nap", hours * 3_600_000);
+    return "awake";
+  });
+
   app.tool("count", { description: "Says how far it is" }, async (ctx) => {
     ctx.progress(1, 4, "packing");
     ctx.log("notice", "sending \u001B[31mnow");

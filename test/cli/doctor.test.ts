@@ -108,7 +108,7 @@ test("reports keys that are malformed, and keys that production needs", async ()
     "✖ keys         none. Set PARLEY_KEYS",
   );
   const { code, out } = await run(doctor, []);
-  expect(out).toContain("– keys         none. A development server creates its own");
+  expect(out).toContain("– keys         none in this shell. A server elsewhere has its own");
   expect(code).toBe(0);
 });
 

@@ -210,6 +210,24 @@ describe("not answered", () => {
     expect(again.text()).toMatch(/Ada 2$/);
   });
 
+  test("a task that waits says so when nothing is asked, and when it is resumed", async () => {
+    const url = await deskUrl();
+    const cwd = emptyFolder();
+    const waiting = / {3}Waiting for the task · Ctrl-C: leave it running, and resume later\n?/g;
+    const screen = shown(["call", url, "nap"], { cwd });
+    await screen.shows(/◆ {2}For how long\?/);
+    screen.press("9", enter);
+    await screen.shows(/↳ you .*\n {3}Waiting for the task · /);
+    screen.press(interrupt);
+    expect(await screen.ended).toBe(130);
+    expect(screen.text().match(waiting)).toHaveLength(1);
+    const [, id = ""] = /Resume with: parley resume ([\da-f]{8})/.exec(screen.text()) ?? [];
+    const again = shown(["resume", id], { cwd });
+    await again.shows(/^nap\n {3}Waiting for the task · /);
+    again.press(interrupt);
+    expect(await again.ended).toBe(130);
+  });
+
   test("interrupted while the server works", async () => {
     const screen = await calling("slow");
     await screen.shows(/^slow/);

@@ -16,6 +16,9 @@ import type { Printer } from "../screen/printer.ts";
 import { Totals } from "./totals.ts";
 import type { TotalsSeen } from "./totals.ts";
 
+/** How long a task may say nothing before the person reads that it goes on. */
+const silenceMs = 4_000;
+
 type Ending =
   | { readonly status: "done"; readonly result: CallResult }
   /** The tool itself reported the failure. */
@@ -72,6 +75,10 @@ class Drive {
   #answering: Promise<void> = Promise.resolve();
   #taskId: string | undefined;
   #isTold = false;
+  /** How many times questions came that are not all answered yet. */
+  #asking = 0;
+  #silence: NodeJS.Timeout | undefined;
+  #isWaitTold = false;
 
   constructor(call: Call, driver: Driver, called: Called) {
     this.#call = call;
@@ -90,8 +97,10 @@ class Drive {
 
   async run(): Promise<Outcome> {
     this.#timeline.called(this.#called.tool, this.#called.args);
+    this.#awaitTask();
     const ending = await Promise.race([this.#events(), this.#stopped]);
     this.#over.abort();
+    clearTimeout(this.#silence);
     this.#totals.over();
     // Wait until an open prompt has released the screen.
     await this.#answering.catch(() => {});
@@ -104,11 +113,23 @@ class Drive {
       for await (const event of this.#call) {
         if (event.type === "done") return this.#done(event.result);
         this.#take(event);
+        this.#awaitTask();
       }
       throw new Error("The call ended without a result.");
     } catch (error) {
       return failed(error);
     }
+  }
+
+  /** Says once that the call is not stuck, if its task says nothing for a while and asks nothing. */
+  #awaitTask(): void {
+    clearTimeout(this.#silence);
+    const isOver = this.#over.signal.aborted;
+    if (this.#taskId === undefined || this.#asking > 0 || this.#isWaitTold || isOver) return;
+    this.#silence = setTimeout(() => {
+      this.#isWaitTold = true;
+      this.#timeline.hints(["Waiting for the task", "Ctrl-C: leave it running, and resume later"]);
+    }, silenceMs);
   }
 
   #take(event: Exclude<CallEvent, { type: "done" }>): void {
@@ -128,6 +149,7 @@ class Drive {
         break;
       case "part":
         this.#driver.streamed?.take(event);
+        this.#isWaitTold = true; // A line would break the text that has come so far.
         break;
       case "withdrawn":
         this.#withdrawn.get(event.key)?.abort();
@@ -146,7 +168,12 @@ class Drive {
     const bytes = requestState === undefined ? undefined : Buffer.byteLength(requestState);
     this.#totals.asked(questions.length, bytes);
     for (const { key } of questions) this.#withdrawn.set(key, new AbortController());
-    this.#answering = this.#answering.then(() => this.#answerAll(questions));
+    this.#asking += 1;
+    this.#answering = this.#answering.then(async () => {
+      await this.#answerAll(questions);
+      this.#asking -= 1;
+      this.#awaitTask();
+    });
   }
 
   async #answerAll(questions: readonly OpenQuestion[]): Promise<void> {

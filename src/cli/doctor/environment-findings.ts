@@ -33,6 +33,6 @@ export function keysFinding(given: KeysGiven, env: Io["env"]): Finding {
   }
   return notChecked(
     "keys",
-    "none. A development server creates its own; in production, set PARLEY_KEYS.",
+    "none in this shell. A server elsewhere has its own, and one in development creates its own; in production, set PARLEY_KEYS.",
   );
 }
