@@ -17,18 +17,18 @@ app.tool("order_bread", { description: "Order bread" }, async (ctx) => {
   return `${loaves} × ${kind}, ${order}`;
 });
 
-const Cake = z.object({ flavour: z.string() });
+const twoDaysMs = 2 * 24 * 3_600_000;
+const Cake = z.object({ flavour: z.string(), restMs: z.int().min(0).default(twoDaysMs) });
 const bake = { description: "Bake a cake", inputSchema: Cake, task: "required" } as const;
-app.tool("bake_cake", bake, async ({ flavour }, ctx) => {
+app.tool("bake_cake", bake, async ({ flavour, restMs }, ctx) => {
   await ctx.background(); // The call is a task from here on.
   const cake = await ctx.step("bake", () => `${flavour}-${crypto.randomUUID()}`);
   const text = await ctx.ask("text", `${cake} is baked. What should be written on it?`);
-  await ctx.sleep("drying", 2 * 24 * 3_600_000); // The icing dries for two days.
+  await ctx.sleep("rest", restMs); // The icing dries.
   return `${cake} says "${text}"`;
 });
 
 export class Tasks extends taskObject(app) {}
 
-// oxlint-disable-next-line import/no-default-export -- the form of a Worker
 export default { fetch: app.fetch };
 // #endregion worker

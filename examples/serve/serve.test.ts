@@ -10,6 +10,7 @@ import { greeter } from "./app.ts";
 import { signedInApp } from "./auth.ts";
 import { existing } from "./existing.ts";
 import { besideOwnTools, withExpress, withFastify, withHono, withNodeHttp } from "./hosts.ts";
+import worker from "./worker.ts";
 
 const keys = `test:${"A".repeat(43)}`;
 
@@ -48,6 +49,17 @@ test.each<[string, (app: App) => Parameters<typeof connect>[0] | Promise<string>
   const server = await connect(await serve(app), { elicit });
   onTestFinished(() => server.close());
   expect((await server.call("greet")).text).toBe("Hello, Ada!");
+});
+
+test("the Worker takes an order", async () => {
+  process.env["PARLEY_KEYS"] = keys;
+  onTestFinished(() => void delete process.env["PARLEY_KEYS"]);
+  const said = { kind: "rye", loaves: 3 };
+  const server = await connect(worker, {
+    elicit: ({ key }) => ({ action: "accept", content: { [key]: Reflect.get(said, key) } }),
+  });
+  onTestFinished(() => server.close());
+  expect((await server.call("order_bread")).text).toMatch(/^3 × rye, order-./);
 });
 
 test("a caller is the user that the token names, and a request without a token is refused", async () => {

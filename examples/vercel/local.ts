@@ -3,6 +3,7 @@
 // Each request gets an instance of its own, a thread, which is stopped when its response is sent and the promises that it
 // passed to `waitUntil` have settled. `vercel.json` says which addresses lead to which function.
 
+import { rmSync } from "node:fs";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -101,6 +102,8 @@ export function platform(deployment: Deployment): Server {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const deployment = await deploy(process.cwd(), process.env);
+  process.on("exit", () => rmSync(deployment.functions, { recursive: true, force: true }));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit());
   platform(deployment).listen(3000, "127.0.0.1", () => console.log("http://127.0.0.1:3000/mcp"));
   // Vercel does this once a minute. Here you do not have to wait for so long.
   const headers = { authorization: `Bearer ${process.env["CRON_SECRET"]}` };

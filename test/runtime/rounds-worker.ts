@@ -2,9 +2,7 @@
 
 import { smokeApp } from "./smoke-app.ts";
 
-// #region worker
 const app = smokeApp();
 
 // oxlint-disable-next-line import/no-default-export -- the form of a Worker
 export default { fetch: app.fetch };
-// #endregion worker
