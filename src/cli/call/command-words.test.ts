@@ -24,6 +24,19 @@ test.each<[CallErrorCode, string, string]>([
   expect(inCommandWords(new CallError(code, message)).message).toBe(expected);
 });
 
+test("a call that took too long is explained with the option, and a task goes on", () => {
+  const message =
+    "The server took longer than timeoutMs allows (2000 ms). The call may still be running: if error.ref is set, continue it with resume(error.ref).";
+  const said = (taskId?: string) =>
+    inCommandWords(new CallError("timed_out", message, { taskId })).message;
+  expect(said()).toBe(
+    "The server took longer than --timeout allows (2000 ms). The call may still be running.",
+  );
+  expect(said("7")).toBe(
+    "The task took longer than --timeout allows (2000 ms). It goes on without this command.",
+  );
+});
+
 test("a missing capability is explained with the server's words and an option", () => {
   const rpc = { code: -32_021, message: "This client cannot be asked." };
   const said = (requiredCapabilities: object) =>

@@ -13,7 +13,7 @@ export function inCommandWords<E extends Error>(error: E): E | CallError {
   return new CallError(code, message, { ref, question, taskId, rpc, cause });
 }
 
-function messageOf({ code, message, rpc, question }: CallError): string {
+function messageOf({ code, message, rpc, question, taskId }: CallError): string {
   if (code === "capability_missing") {
     const isRoots = own(own(rpc?.data, "requiredCapabilities"), "roots") !== undefined;
     return `${rpc?.message ?? withoutApi(message)} ${isRoots ? withRoot : withoutAs}`;
@@ -23,6 +23,13 @@ function messageOf({ code, message, rpc, question }: CallError): string {
   }
   if (code === "too_large" && ofApi.test(message)) {
     return "The server's response is larger than this command accepts, so it was cut off.";
+  }
+  if (code === "timed_out") {
+    return withoutApi(message).replace(ofTimeout, (_, ms: string) =>
+      taskId === undefined
+        ? `The server took longer than --timeout allows (${ms}). The call may still be running.`
+        : `The task took longer than --timeout allows (${ms}). It goes on without this command.`,
+    );
   }
   const kept = withoutApi(message);
   const isAboutVersion = code === "bad_reference" || code === "era_not_shared";
@@ -35,6 +42,7 @@ const withRoot = "Name the folders that it may use with --root DIR, and call aga
 const asked = (question: OpenQuestion | undefined) =>
   `The server asked ${question === undefined ? "a question" : `"${question.key}"`}, which this command may not answer.`;
 
+const ofTimeout = /^The server took longer than timeoutMs allows \((.+?)\)\.$/;
 const ofApi = /connect\(|\blimits\.\w|\berror\.ref\b|\bera: "|\bforget\(|\bresume\(/;
 
 /** The message without the sentences that name a part of the API. */

@@ -25,7 +25,9 @@ type Ending =
   | { readonly status: "failed"; readonly result: CallResult }
   | { readonly status: "failed"; readonly error: Error }
   | { readonly status: "inputNeeded"; readonly questions: readonly OpenQuestion[] }
-  | { readonly status: "interrupted" };
+  | { readonly status: "interrupted" }
+  /** The call is a task now, and this process was to wait no longer than that. */
+  | { readonly status: "detached" };
 
 /** How a call ended, and what it took. */
 export type Outcome = Ending & {
@@ -41,6 +43,8 @@ export interface Driver {
   readonly isInteractive: boolean;
   /** Prints what the call streams. Undefined if only the result is printed. */
   readonly streamed?: StreamedText | undefined;
+  /** Whether to leave as soon as the call is a task. */
+  readonly detaches?: boolean | undefined;
   /** Aborts at Ctrl-C. */
   readonly interrupt: AbortSignal;
 }
@@ -140,6 +144,7 @@ class Drive {
       case "task":
         this.#taskId = event.taskId;
         this.#timeline.becameTask(event.taskId);
+        if (this.#driver.detaches === true) this.#stop({ status: "detached" });
         break;
       case "progress":
         this.#timeline.progress(event);
@@ -245,7 +250,10 @@ class Drive {
   }
 
   #close(ending: Ending): void {
-    const { printer, given } = this.#driver;
+    const { printer, given, detaches = false } = this.#driver;
+    if (detaches && this.#taskId === undefined && "result" in ending) {
+      printer.line(style.yellow(`${signs.warning} The call ended before it became a task.`));
+    }
     if (given.unused.length > 0 && ending.status !== "inputNeeded") {
       const keys = someOf(given.unused);
       printer.line(style.yellow(`${signs.warning} These answers were not used: ${keys}`));
@@ -255,6 +263,7 @@ class Drive {
       failed: style.red(signs.failed),
       inputNeeded: style.yellow(signs.warning),
       interrupted: style.yellow(signs.warning),
+      detached: style.green(signs.done),
     }[ending.status];
     this.#timeline.total(sign);
   }

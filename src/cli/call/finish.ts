@@ -1,7 +1,7 @@
 // Opens a session for a command, and runs a call in it to the exit code.
 
 import type { Call } from "../../client/index.ts";
-import { exit, UsageError } from "../command.ts";
+import { UsageError } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
 import { drive } from "./drive.ts";
 import type { Called } from "./drive.ts";
@@ -44,6 +44,6 @@ export async function finish(
   const { streamed } = driver;
   const code = tell({ outcome, tool, server: connection, ref, kept, again, streamed }, io, isJson);
   // The journal forgets the call only after its result is printed, so that the result cannot get lost in between.
-  if (code === exit.done || "result" in outcome) await call.result().catch(() => {});
+  if ("result" in outcome) await call.result().catch(() => {});
   return code;
 }

@@ -84,6 +84,10 @@ function print({ outcome, ref, kept, again, streamed }: CallReport, { out, err }
   }
   if (streamed !== undefined) out(streamed.end());
   if ("error" in outcome) err(`${style.red(plain(outcome.error.message))}\n`);
+  if (outcome.status === "detached") {
+    out(`${plainLine(outcome.taskId ?? "")}\n`);
+    err("The task goes on without this command.\n");
+  }
   if ("questions" in outcome) {
     for (const question of outcome.questions) out(questionText(question));
   }
@@ -197,6 +201,7 @@ function explained(thrown: unknown): Error {
 function exitOf(outcome: Outcome): ExitCode {
   switch (outcome.status) {
     case "done":
+    case "detached":
       return exit.done;
     case "inputNeeded":
       return exit.inputNeeded;

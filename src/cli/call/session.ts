@@ -36,6 +36,7 @@ export interface CallValues extends AccessValues {
   readonly answer?: readonly string[] | undefined;
   readonly journal?: string | undefined;
   readonly "no-journal"?: boolean | undefined;
+  readonly detach?: boolean | undefined;
   readonly "no-input"?: boolean | undefined;
   readonly "no-stream"?: boolean | undefined;
   readonly quiet?: boolean | undefined;
@@ -78,7 +79,9 @@ export async function openSession(target: Target, values: CallValues, io: Io): P
   );
   const isInteractive = io.isInteractive && values["no-input"] !== true;
   const streamed = streams ? new StreamedText(printer) : undefined;
-  const driver = { printer, given, isInteractive, streamed, interrupt: interruption.signal };
+  const { signal: interrupt } = interruption;
+  const detaches = values.detach === true;
+  const driver = { printer, given, isInteractive, streamed, detaches, interrupt };
   const close = async () => {
     interruption.end();
     await connected.close();

@@ -17,6 +17,7 @@ import { typedArguments } from "../args/typed-arguments.ts";
 const options = {
   ...callOptions,
   args: { type: "string" },
+  detach: { type: "boolean" },
   tamper: { type: "boolean" },
   replay: { type: "boolean" },
 } as const;
@@ -44,6 +45,8 @@ call, and the exit code is 6.
   --answer key=value       one answer, as JSON or text; can be repeated
   --answers FILE           a JSON object: {"key": content}, or
                            {"key": {"action": "decline"}}
+  --detach                 leave as soon as the call is a task, which goes on:
+                           print its id, and exit with 0
   --no-input               never ask, even at a terminal
   --journal DIR            where unfinished calls are kept (default:
                            .parley/calls)
@@ -60,18 +63,19 @@ Checks of your own server
 Examples
   parley call http://127.0.0.1:3000/mcp resolve_bug id=4522
   parley call server.ts resolve_bug id=4522 --answer how=Fixed
+  parley call http://127.0.0.1:3000/mcp deploy version=1.4.2 --detach
   parley call echo message=hi -- npx -y @modelcontextprotocol/server-everything
 
 JSON (--json)
-  {"parley": 1, "status": "done" | "failed" | "inputNeeded" | "interrupted",
-   "tool", "server": {"name", "version", "era"}, "result"?, "questions"?,
+  {"parley": 1, "status": "done" | "failed" | "inputNeeded" | "interrupted" |
+   "detached", "tool", "server": {"name", "version", "era"}, "result"?, "questions"?,
    "error"?: {"code", "message", "rpc"?}, "taskId"?, "ref"?, "id"?,
    "totals": {"rounds", "serverMs", "humanMs", "stateBytes": [], "steps"?}}
   --tamper, --replay: {"parley": 1, "check", "isFine", "verdict", "findings"}
 
 Exit codes
-  0 done, 1 failed or cancelled, 2 usage error or an answer that does not fit,
-  6 an answer is needed, 7 timed out, 130 interrupted
+  0 done or detached, 1 failed or cancelled, 2 usage error or an answer that
+  does not fit, 6 an answer is needed, 7 timed out, 130 interrupted
 `,
   run: async (args, io) => {
     const { own, command } = splitAtDashes(args);
@@ -82,6 +86,9 @@ Exit codes
       throw new UsageError(
         `No tool was given. To see the tools of the server, run: ${howToList(positionals[0], command)}`,
       );
+    if (values.detach === true && target.kind !== "url") throw new UsageError(stopsWithCall);
+    if (values.detach === true && (values.tamper === true || values.replay === true))
+      throw new UsageError("--detach cannot be used with --tamper or --replay.");
     const base =
       values.args === undefined ? undefined : readJsonObject(values.args, "the arguments");
     return withSession(target, values, io, async (session) => {
@@ -95,6 +102,9 @@ Exit codes
     });
   },
 };
+
+const stopsWithCall =
+  "--detach needs the URL of a server that runs by itself. A server that the command starts is stopped when the command ends, so it would not run the task.";
 
 /** The tool, or undefined if the server does not list its tools. */
 async function toolNamed(connection: Connection, name: string): Promise<Tool | undefined> {

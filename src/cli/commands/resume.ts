@@ -18,6 +18,7 @@ import { parseTarget } from "../server/target.ts";
 const options = {
   ...callOptions,
   server: { type: "string" },
+  detach: { type: "boolean" },
   trust: { type: "boolean" },
   print: { type: "boolean" },
   forget: { type: "boolean" },
@@ -50,6 +51,7 @@ Options
   --forget                 remove a call from the journal; the server is not
                            informed
   --older TIME             with --forget: remove all calls older than 12h, 7d, …
+  --detach                 leave as soon as the call is a task, which goes on
   --journal DIR            where unfinished calls are kept (default:
                            .parley/calls)
   --no-input               never ask, even at a terminal
@@ -69,8 +71,8 @@ JSON (--json)
    "taskId"?, "ref"}]}
 
 Exit codes
-  0 done, 1 failed or cancelled, 2 usage error or an answer that does not fit,
-  6 an answer is needed, 7 timed out, 130 interrupted
+  0 done or detached, 1 failed or cancelled, 2 usage error or an answer that
+  does not fit, 6 an answer is needed, 7 timed out, 130 interrupted
 `,
   run: async (args, io) => {
     const { own, command } = splitAtDashes(args);
@@ -93,6 +95,8 @@ Exit codes
     const target = isNamed ? parseTarget(values.server, command) : targetIn(reference, isTrusted);
     const within = isNamed || isTrusted ? io : withoutToken(io);
     const { ref, state } = reference;
+    if (values.detach === true && state.taskId !== undefined)
+      throw new UsageError("The call is a task already, and goes on without this command.");
     // A call that began in a 2025-11-25 session can only be continued in one.
     const as = values.as ?? (state.isLegacy ? "legacy" : undefined);
     return withSession(target, { ...values, as }, within, async (session) => {
