@@ -84,10 +84,10 @@ export class ConsoleApi {
     ];
   }
 
-  /** Tells the pages that the store cannot be reached. */
-  storeFailed(): void {
+  /** Tells the pages that the store cannot be reached. Returns since when. */
+  storeFailed(): number {
     this.#counts.storeFailed();
-    this.#live.storeFailed();
+    return this.#live.storeFailed();
   }
 
   /** Serves one request. Throws a Refusal, or what the store throws. */

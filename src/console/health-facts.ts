@@ -23,6 +23,7 @@ export async function showHealth(
   ]);
   const { now, oldestDueAt } = figures;
   const counted = counts.facts();
+  const storeFailingSince = inside.storeFailingSince();
   const silenceMs = silenceMsOf(store);
   return {
     now,
@@ -35,6 +36,7 @@ export async function showHealth(
     ...counted,
     // Those that the worker met, and those that people at the console met.
     storeErrors: inside.storeErrors() + counted.storeErrors,
+    ...(storeFailingSince !== undefined && { storeFailingSince }),
     figures: countsOf(figures),
     audit,
   };

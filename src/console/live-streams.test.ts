@@ -18,9 +18,14 @@ function streams() {
       }),
   };
   const closing = new AbortController();
+  const failing: { since: number | undefined } = { since: undefined };
   // The streams use nothing else of it.
-  const inside = { core: { store }, closing: () => closing.signal } as unknown as Inside;
-  return { live: new LiveStreams(inside), looks };
+  const inside = {
+    core: { store },
+    closing: () => closing.signal,
+    storeFailingSince: () => failing.since,
+  } as unknown as Inside;
+  return { live: new LiveStreams(inside), looks, failing };
 }
 
 test("a stream ends after five minutes, so that its page is asked again who reads it", async () => {
@@ -56,4 +61,25 @@ test("a store that goes down while it is looked into is looked into by one heart
   expect(looks.length - before).toBe(10);
   page.abort();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a page is told since when the store fails: since the worker noticed, or since someone looked", async () => {
+  const { live, failing } = streams();
+  const began = Date.now();
+  await vi.advanceTimersByTimeAsync(60_000);
+  failing.since = began + 5_000;
+  expect(live.storeFailed()).toBe(began + 5_000);
+  // That outage is over. Nobody was looking, so no heartbeat has noticed.
+  failing.since = undefined;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(live.storeFailed()).toBe(began + 120_000);
+  const page = new AbortController();
+  const { body } = live.open("ada", page.signal);
+  await vi.advanceTimersByTimeAsync(1_000);
+  // It is the same outage.
+  expect(live.storeFailed()).toBe(began + 120_000);
+  page.abort();
+  expect(await new Response(body).text()).toContain(
+    `{"type":"store","isDown":true,"since":${began + 120_000}}`,
+  );
 });

@@ -26,7 +26,7 @@ export class LiveStreams {
   readonly #open = new Set<Stream>();
   #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isDown = false;
+  #downSince: number | undefined;
   /** Ends all streams. The app has another one after it was closed and is used again. */
   #closing: AbortSignal | undefined;
 
@@ -52,7 +52,7 @@ export class LiveStreams {
     this.#begin(closing);
     if (signal.aborted || closing.aborted) stream.close();
     stream.line({ type: "beat" });
-    if (this.#isDown) stream.line({ type: "store", isDown: true });
+    if (this.#downSince !== undefined) stream.line(this.#storeLine());
     return new Response(stream.body, {
       headers: {
         ...plainHeaders,
@@ -88,31 +88,53 @@ export class LiveStreams {
   /** There is one heartbeat at a time, even if a look into the store outlasts the one that has begun meanwhile. */
   #beat(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#check(), this.#isDown ? retryMs : beatMs);
+    this.#timer = setTimeout(
+      () => void this.#check(),
+      this.#downSince === undefined ? beatMs : retryMs,
+    );
     this.#timer.unref();
   }
 
   async #check(): Promise<void> {
-    const wasDown = this.#isDown;
+    const wasDown = this.#downSince !== undefined;
     try {
       await this.#inside.core.store?.workers();
-      this.#isDown = false;
+      this.#downSince = undefined;
     } catch {
-      this.#isDown = true;
+      this.#noteDown();
     }
     if (this.#open.size === 0) return;
-    this.#send(
-      wasDown === this.#isDown ? { type: "beat" } : { type: "store", isDown: this.#isDown },
-    );
+    const isDown = this.#downSince !== undefined;
+    this.#send(wasDown === isDown ? { type: "beat" } : this.#storeLine());
     this.#beat();
   }
 
-  /** A request has found the store down, so the pages need not wait for the next heartbeat. */
-  storeFailed(): void {
-    if (this.#isDown) return;
-    this.#isDown = true;
-    this.#send({ type: "store", isDown: true });
-    if (this.#open.size > 0) this.#beat();
+  /**
+   * A request has found the store down, so the pages need not wait for the next heartbeat. Returns since when it has been
+   * failing.
+   */
+  storeFailed(): number {
+    // Without a heartbeat, nobody has noticed whether it was back meanwhile.
+    if (this.#open.size === 0) this.#downSince = undefined;
+    const wasDown = this.#downSince !== undefined;
+    const since = this.#noteDown();
+    if (!wasDown) {
+      this.#send(this.#storeLine());
+      if (this.#open.size > 0) this.#beat();
+    }
+    return since;
+  }
+
+  /** The worker of this process may have noticed before anyone looked. */
+  #noteDown(): number {
+    return (this.#downSince ??= this.#inside.storeFailingSince() ?? Date.now());
+  }
+
+  #storeLine(): LiveLine {
+    const since = this.#downSince;
+    return since === undefined
+      ? { type: "store", isDown: false }
+      : { type: "store", isDown: true, since };
   }
 
   #send(line: LiveLine): void {

@@ -6,16 +6,20 @@ import type { Failure } from "./wire.ts";
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
+  readonly #since: number | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, since?: number) {
     super(message);
     this.status = status;
     this.code = code;
+    this.#since = since;
   }
 
   get response(): Response {
     const { code, message } = this;
-    return json({ error: { code, message } } satisfies Failure, this.status);
+    const since = this.#since;
+    const error = { code, message, ...(since !== undefined && { since }) };
+    return json({ error } satisfies Failure, this.status);
   }
 }
 

@@ -109,11 +109,11 @@ class Site {
 
   #trouble(error: unknown): Refusal {
     if (error instanceof StoreTrouble) {
-      this.#api.storeFailed();
       return new Refusal(
         503,
         "store_down",
         "The task store cannot be reached. Nothing is lost: tasks go on when it is back. Check the database and the network between.",
+        this.#api.storeFailed(),
       );
     }
     this.#logger.error(`The console could not serve a request: ${errorText(error)}`);

@@ -68,8 +68,9 @@ const statuses: readonly Status[] = [
 const isStatus = (text: string): text is Status => statuses.some((one) => one === text);
 
 export const countsOf = (figures: StoreFigures): TaskCounts => {
-  const { live, held, parked, inputRequired, due, undoing } = figures;
-  return { live, held, parked, inputRequired, due, undoing };
+  const { live, parked, inputRequired, due, undoing } = figures;
+  // A task whose worker has not renewed the lease is held and due.
+  return { live, running: Math.max(0, live - parked - due), inputRequired, due, undoing };
 };
 
 /** A task as a list shows it. */

@@ -20,6 +20,8 @@ export interface Failure {
     readonly code: string;
     /** For people: what happened, and what to do next. */
     readonly message: string;
+    /** Of "store_down": since when, as far as the server knows. */
+    readonly since?: number;
   };
 }
 
@@ -159,8 +161,8 @@ export interface TaskList {
 /** How many tasks the store has, whatever the filter is. */
 export interface TaskCounts {
   readonly live: number;
-  readonly held: number;
-  readonly parked: number;
+  /** Tasks that a worker holds. If it does not renew its lease, its tasks count as due instead. */
+  readonly running: number;
   readonly inputRequired: number;
   readonly due: number;
   readonly undoing: number;
@@ -308,6 +310,8 @@ export interface HealthFacts {
   readonly refusedTokens: Readonly<Record<string, number>>;
   /** How often the store failed in this process. */
   readonly storeErrors: number;
+  /** Since when it has been failing. Missing if it works. */
+  readonly storeFailingSince?: number;
   /** By number of rounds: how many calls of this process took so many. */
   readonly roundsPerCall: Readonly<Record<string, number>>;
   readonly figures: TaskCounts;
@@ -437,5 +441,6 @@ export type LiveLine =
   | { readonly type: "task"; readonly id: string }
   | { readonly type: "any" }
   | { readonly type: "call"; readonly id: string }
-  | { readonly type: "store"; readonly isDown: boolean }
+  /** `since`: when the store began to fail, as far as the server knows. */
+  | { readonly type: "store"; readonly isDown: boolean; readonly since?: number }
   | { readonly type: "beat" };

@@ -12,6 +12,8 @@ export interface Inside {
   readonly closing: () => AbortSignal;
   /** How often the store has failed in this process. */
   readonly storeErrors: () => number;
+  /** Since when the store has been failing in this process. Undefined if it works. */
+  readonly storeFailingSince: () => number | undefined;
   /** Serves a request for a caller who was verified elsewhere. */
   readonly handle: (request: Request, verified: Verified) => Promise<Response>;
 }

@@ -154,11 +154,13 @@ class ParleyApp implements App {
     });
     const closing = () => this.#waits.signal;
     const storeErrors = () => this.#work?.storeErrors ?? 0;
+    const storeFailingSince = () => this.#work?.outages.since;
     remember(this, {
       core: this.#core,
       registrations: this.#registry,
       closing,
       storeErrors,
+      storeFailingSince,
       handle: (...of) => this.#handle(...of),
     });
     this.#draftTasks = draftTasksOf(this.#core, this.#registry, closing);

@@ -58,8 +58,7 @@ export const session: Session = {
 
 export const counts: TaskCounts = {
   live: 12_504,
-  held: 12,
-  parked: 9000,
+  running: 12,
   inputRequired: 8211,
   due: 3,
   undoing: 1,

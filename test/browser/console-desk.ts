@@ -12,6 +12,8 @@ export interface Desk {
   readonly at: string;
   /** Takes the store away, or gives it back. */
   readonly setDown: (is: boolean) => void;
+  /** Since when the store is away, as the server says. */
+  readonly downSince: number;
   readonly say: (line: LiveLine) => void;
   readonly close: () => Promise<void>;
 }
@@ -24,6 +26,8 @@ export async function openDesk(
   const readers = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const answered = new Set<string>();
   let isDown = false;
+  // The server noticed before the page did.
+  const since = Date.now() - 180_000;
   const say = (line: LiveLine) => {
     for (const reader of readers) reader.enqueue(Buffer.from(`${JSON.stringify(line)}\n`));
   };
@@ -80,7 +84,7 @@ export async function openDesk(
     }
     if (pathname === "/api/live") return live();
     if (isDown && pathname !== "/api/session") {
-      const error = { code: "store_down", message: "The task store cannot be reached." };
+      const error = { code: "store_down", message: "The task store cannot be reached.", since };
       return Response.json({ error }, { status: 503 });
     }
     const body: unknown = request.method === "POST" ? await request.json() : {};
@@ -114,9 +118,10 @@ export async function openDesk(
   const { port } = server.address() as AddressInfo;
   return {
     at: `http://127.0.0.1:${port}/`,
+    downSince: since,
     setDown: (is) => {
       isDown = is;
-      say({ type: "store", isDown: is });
+      say({ type: "store", isDown: is, ...(is && { since }) });
     },
     say,
     close: () => {

@@ -3,7 +3,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "./chromium.ts";
-import { bigTask, calls, openTask, taskAt } from "./console-data.ts";
+import { clock } from "../../src/console/page/format.ts";
+import { bigTask, calls, health, openTask, taskAt } from "./console-data.ts";
 import { openDesk } from "./console-desk.ts";
 import type { Desk } from "./console-desk.ts";
 import { goTo, shiftsOf, violationsIn, withPage } from "./console-tools.ts";
@@ -266,17 +267,56 @@ test("while the store is down the page says so, keeps what it shows and allows n
     await withPage(browser, {}, async (page) => {
       await goTo(page, own.at, "#/inbox");
       own.setDown(true);
-      await page.getByText("The store has not answered since").waitFor();
+      // The server knows since when. The time when this page noticed means nothing.
+      await page
+        .getByText(
+          `The store has not answered since ${clock(own.downSince)}. What you see is older than that. Actions are off until it is back.`,
+        )
+        .waitFor();
+      await page.locator(".live.off").waitFor();
       await page.getByText("Refund 1,240.00 €").first().waitFor();
       expect(await page.getByRole("button", { name: "Approve…" }).first().isDisabled()).toBe(true);
+      await withPage(browser, {}, async (fresh) => {
+        await goTo(fresh, own.at, "#/tasks");
+        await fresh.getByText(`since ${clock(own.downSince)}. Nothing can be shown.`).waitFor();
+      });
       own.setDown(false);
       await page.getByText("The store has not answered since").waitFor({ state: "detached" });
+      await page.getByText("Live", { exact: true }).waitFor();
       expect(await page.getByRole("button", { name: "Approve…" }).first().isEnabled()).toBe(true);
       expect(await shiftsOf(page)).toEqual([]);
     });
   } finally {
     await own.close();
   }
+});
+
+test("health says that no worker runs, and which figures are of this process", async () => {
+  await withPage(browser, { bypassCSP: true }, async (page) => {
+    await page.route("**/api/health", async (route) => {
+      const known = health();
+      const workers = known.workers.map((worker) => ({ ...worker, isSilent: true }));
+      const storeFailingSince = Date.now() - 5_000;
+      const json = { ...known, workers, roundsPerCall: {}, storeErrors: 66, storeFailingSince };
+      await route.fulfill({ json });
+    });
+    await goTo(page, desk.at, "#/health");
+    await page.getByText("No worker runs on this store: all are silent.").waitFor();
+    expect(await page.getByText("Others take over").count()).toBe(0);
+    await page.getByText("Calls that became tasks do not count.").waitFor();
+    const errors = page.locator(".tile").filter({ hasText: "Store errors" });
+    expect(await errors.textContent()).toContain("failing since");
+    expect(await violationsIn(page)).toEqual([]);
+    // It is over: the errors were there, and are not red.
+    await page.unroute("**/api/health");
+    await page.route("**/api/health", (route) =>
+      route.fulfill({ json: { ...health(), storeErrors: 66 } }),
+    );
+    desk.say({ type: "any" });
+    await errors.filter({ hasText: "met by this process" }).waitFor();
+    expect(await errors.getAttribute("class")).toBe("tile");
+    await page.getByText("Others take over").waitFor();
+  });
 });
 
 test("while changes keep coming, a page reads no more often than every two seconds", async () => {

@@ -2,7 +2,7 @@
 
 import type { Operator } from "mcp-parley/console";
 import { expect, test, vi } from "vitest";
-import type { HealthFacts, TaskDetails } from "../../src/console/wire.ts";
+import type { Failure, HealthFacts, TaskDetails } from "../../src/console/wire.ts";
 import { MemoryStore } from "../../src/tasks/stores/memory.ts";
 import { patience } from "../patience.ts";
 import { begun } from "../wire/task-calls.ts";
@@ -292,9 +292,13 @@ test("a worker that lost a task is silent or not, and a lease that was not renew
   const { leaseMs } = store;
   const claim = (worker: string) => store.claim({ worker, tools: ["gone"], most: 1, leaseMs });
   const runs = async () => ((await at.get("api/tasks/lost", viewer)).body as TaskDetails).runs;
+  const figures = async () => ((await at.get("api/health", viewer)).body as HealthFacts).figures;
   await claim("a");
   expect(await runs()).toEqual([{ epoch: 1, worker: "a", beganAt: expect.any(Number) }]);
+  expect(await figures()).toMatchObject({ live: 1, running: 1, due: 0 });
   ahead = leaseMs + 1;
+  // It counts once.
+  expect(await figures()).toMatchObject({ live: 1, running: 0, due: 1 });
   const [late] = await runs();
   expect(late?.leaseEndedAt).toBe((late?.beganAt ?? 0) + leaseMs);
   await claim("b");
@@ -340,7 +344,13 @@ test("when the store is down the API says so, and the live stream tells when it 
   expect(status).toBe(503);
   expect(body).toMatchObject({ error: { code: "store_down" } });
   expect(JSON.stringify(body)).not.toContain("db.internal");
-  await vi.waitFor(() => expect(lines).toContainEqual({ type: "store", isDown: true }), patience);
+  // Both say since when.
+  const { since } = (body as Failure).error;
+  expect(Date.now() - (since ?? 0)).toBeLessThan(60_000);
+  await vi.waitFor(
+    () => expect(lines).toContainEqual({ type: "store", isDown: true, since }),
+    patience,
+  );
   store.figures = figures;
   store.workers = workers;
   await vi.waitFor(() => expect(lines).toContainEqual({ type: "store", isDown: false }), patience);

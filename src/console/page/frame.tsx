@@ -10,6 +10,7 @@ import { Icon, StatusMark } from "./icons.tsx";
 import { isChangeOrTime, isLive, useReading } from "./live-reading.ts";
 import { href, route } from "./route.ts";
 import { trouble } from "./server.ts";
+import type { Trouble } from "./server.ts";
 
 /** Who looks, and at what. It is known before the first screen is drawn. */
 export const session = signal<Session | undefined>(undefined);
@@ -29,6 +30,16 @@ const titles: Readonly<Record<Screen, string>> = {
 export function shownScreen(): Screen {
   const [first] = route.value.path;
   return screens.find((screen) => screen === first) ?? "inbox";
+}
+
+/** `hasData`: whether the page has read anything before. */
+function troubleText(wrong: Trouble, hasData: boolean): string {
+  if (wrong.kind === "signed_out") return wrong.message;
+  const since = clock(wrong.since);
+  const shown = hasData ? "What you see is older than that." : "Nothing can be shown.";
+  return wrong.kind === "store"
+    ? `The store has not answered since ${since}. ${shown} Actions are off until it is back.`
+    : `The server cannot be reached since ${since}. ${shown} Actions are off. The page tries again by itself.`;
 }
 
 /** How many at most the frame counts. More are shown as "50+". */
@@ -120,13 +131,15 @@ function Badge(props: { readonly screen: Screen; readonly value: number | undefi
 }
 
 function Liveness(): ComponentChild {
+  // Without the store, the server hears of no changes.
+  const isOn = isLive.value && trouble.value === undefined;
   return (
-    <p class={isLive.value ? "live" : "live off"} role="status">
+    <p class={isOn ? "live" : "live off"} role="status">
       <svg viewBox="0 0 12 12" width="10" height="10" aria-hidden="true">
         <circle cx="6" cy="6" r="4" />
       </svg>
-      {isLive.value ? "Live" : "Off"}
-      <span class="unseen">{isLive.value ? "" : ": changes do not arrive"}</span>
+      {isOn ? "Live" : "Off"}
+      <span class="unseen">{isOn ? "" : ": changes do not arrive"}</span>
     </p>
   );
 }
@@ -140,13 +153,7 @@ function Glance(props: {
   if (wrong !== undefined) {
     return (
       <aside class="glance bad" aria-label="At a glance">
-        <p role="status">
-          {wrong.kind === "signed_out"
-            ? wrong.message
-            : wrong.kind === "store"
-              ? `The store has not answered since ${clock(wrong.since)}. What you see is older than that, and actions wait until it is back.`
-              : `The server cannot be reached since ${clock(wrong.since)}. What you see is older than that. The page tries again by itself.`}
-        </p>
+        <p role="status">{troubleText(wrong, props.stuck !== undefined)}</p>
       </aside>
     );
   }

@@ -3,7 +3,7 @@
 import type { ComponentChild } from "preact";
 import type { HealthFacts } from "../wire.ts";
 import { AuditTable } from "./audit-table.tsx";
-import { grouped, rough } from "./format.ts";
+import { clock, grouped, rough } from "./format.ts";
 import { isChangeOrTime, useReading } from "./live-reading.ts";
 import { Heading, Problem, Skeleton, When } from "./parts.tsx";
 
@@ -24,14 +24,15 @@ export function HealthScreen(): ComponentChild {
 }
 
 function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
-  const { figures, workers, oldestDue, now } = facts;
+  const { figures, workers, oldestDue, storeFailingSince, now } = facts;
   const silent = workers.filter(({ isSilent }) => isSilent).length;
+  const hasWorker = silent < workers.length;
   const late = oldestDue === undefined ? undefined : now - oldestDue;
   return (
     <>
       <dl class="tiles">
         <Tile name="Live tasks" value={grouped(figures.live)} />
-        <Tile name="Running" value={grouped(figures.held)} />
+        <Tile name="Running" value={grouped(figures.running)} />
         <Tile name="Client asked" value={grouped(figures.inputRequired)} />
         <Tile
           name="Due"
@@ -44,17 +45,26 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
         <Tile
           name="Store errors"
           value={grouped(facts.storeErrors)}
-          note="in this process"
-          isBad={facts.storeErrors > 0}
+          note={
+            storeFailingSince === undefined
+              ? "met by this process"
+              : `failing since ${clock(storeFailingSince)}`
+          }
+          isBad={storeFailingSince !== undefined}
         />
       </dl>
       <section>
         <h2>Workers</h2>
-        {workers.length === 0 ? (
-          <p class="soft">
-            No worker has been seen. Tasks wait until a server with <code>tasks</code> starts.
+        {!hasWorker && (
+          <p class="bad">
+            {workers.length === 0
+              ? "No worker runs on this store."
+              : "No worker runs on this store: all are silent."}{" "}
+            Tasks wait until one starts: <code>app.work()</code>, or{" "}
+            <code>npx mcp-parley worker</code>.
           </p>
-        ) : (
+        )}
+        {workers.length > 0 && (
           <div class="wide-table stacks" role="region" tabIndex={0} aria-label="Workers">
             <table>
               <thead>
@@ -93,17 +103,21 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
         )}
         {silent > 0 && (
           <p class="soft">
-            Others take over the tasks of a worker that is silent. It stays in this list for a day
-            if it crashed, and leaves the list if it shut down.
+            {hasWorker ? "Others take over the tasks of a worker that is silent. It" : "A worker"}{" "}
+            stays in this list for a day if it crashed, and leaves the list if it shut down.
           </p>
         )}
       </section>
       <div class="pair">
-        <Tally title="Refused tokens" of={facts.refusedTokens} none="No token was refused." />
+        <Tally
+          title="Refused tokens"
+          of={facts.refusedTokens}
+          none="No token was refused in this process since it started."
+        />
         <Tally
           title="Rounds per call"
           of={facts.roundsPerCall}
-          none="No call has ended since this process started."
+          none="No call of rounds has ended in this process since it started. Calls that became tasks do not count."
         />
       </div>
       <section>

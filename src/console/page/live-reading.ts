@@ -58,7 +58,7 @@ function hear(text: string): void {
   const line = JSON.parse(text) as LiveLine;
   if (line.type === "beat") return tellTime();
   if (line.type !== "store") return tell(line);
-  note(line.isDown ? "store" : undefined);
+  note(line.isDown ? "store" : undefined, line.since);
   if (!line.isDown) tell({ type: "any" });
 }
 

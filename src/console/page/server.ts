@@ -24,11 +24,12 @@ export type Trouble =
 
 export const trouble = signal<Trouble | undefined>(undefined);
 
-/** Notes whether the server and the store answer. The time of the first failure stays. */
-export function note(kind: "store" | "server" | undefined): void {
+/** Notes whether the server and the store answer, and since when they do not. The earliest time that is known stays. */
+export function note(kind: "store" | "server" | undefined, since: number = Date.now()): void {
   const known = trouble.peek();
-  if (known?.kind === "signed_out" || known?.kind === kind) return;
-  trouble.value = kind && { kind, since: Date.now() };
+  if (known?.kind === "signed_out") return;
+  if (known?.kind === kind && (known === undefined || known.since <= since)) return;
+  trouble.value = kind && { kind, since };
 }
 
 /** How far the server's clock is ahead of this one. Ages are counted by the server's. */
@@ -102,9 +103,12 @@ async function send(address: string, init: RequestInit): Promise<Response> {
 async function refusalOf(response: Response): Promise<Refusal> {
   const { status } = response;
   const failure: Partial<Failure> = await response.json().catch(() => ({}));
-  const { code = "unknown", message = `The server responded with status ${status}.` } =
-    failure.error ?? {};
-  if (code === "store_down") note("store");
+  const {
+    code = "unknown",
+    message = `The server responded with status ${status}.`,
+    since,
+  } = failure.error ?? {};
+  if (code === "store_down") note("store", since);
   if (status === 401) trouble.value = { kind: "signed_out", message };
   return new Refusal(status, code, message);
 }

@@ -42,6 +42,11 @@ export class OutageLog {
     return this.#outage !== undefined;
   }
 
+  /** When the outage that goes on began. */
+  get since(): number | undefined {
+    return this.#outage?.since;
+  }
+
   /** An operation of the store failed. */
   failed(error: unknown, fields?: Record<string, unknown>): void {
     const { logger, environment, quietMs } = this.#options;
