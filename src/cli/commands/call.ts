@@ -68,8 +68,9 @@ Examples
 
 JSON (--json)
   {"parley": 1, "status": "done" | "failed" | "inputNeeded" | "interrupted" |
-   "detached", "tool", "server": {"name", "version", "era"}, "result"?, "questions"?,
-   "error"?: {"code", "message", "rpc"?}, "taskId"?, "ref"?, "id"?,
+   "detached", "tool", "server": {"name", "version", "era"}, "result"?,
+   "questions"?, "error"?: {"code", "message", "rpc"?}, "taskId"?, "ref"?,
+   "id"?,
    "totals": {"rounds", "serverMs", "humanMs", "stateBytes": [], "steps"?}}
   --tamper, --replay: {"parley": 1, "check", "isFine", "verdict", "findings"}
 

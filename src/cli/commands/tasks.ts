@@ -77,8 +77,8 @@ Examples
 JSON (--json)
   {"parley": 1, "tasks": […]} or {"parley": 1, "task": {…}}
   A task of a store: {"id", "callId", "tool", "owner", "status", "waitsFor",
-  "worker", "dueAt", "claims", "fruitlessClaims", "isOrphaned", "ageMs", "createdAt",
-  "updatedAt", "expiresAt", …}
+  "worker", "dueAt", "claims", "fruitlessClaims", "isOrphaned", "ageMs",
+  "createdAt", "updatedAt", "expiresAt", …}
   --orphaned: {"parley": 1, "orphaned": 3, "byTool": {…}, "cancelled": 0,
   "tasks": […]}; with --yes "cancelled" or "requeued" counts what was done
 
