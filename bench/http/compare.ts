@@ -1,7 +1,7 @@
 // Compares servers side by side: they take turns of a second or less, in a different order every time, and each ratio is
 // taken within one round of turns. Other load on the machine then affects all of them alike.
 
-import type { Bench } from "../bench.ts";
+import type { Bench, Pace } from "../bench.ts";
 import { Child } from "../child.ts";
 import type { Conversation, Revision } from "./conversation.ts";
 import type { Leg } from "./leg.ts";
@@ -74,9 +74,8 @@ export async function compare(
   bench: Bench,
   contenders: readonly Contender[],
   connections: number,
-  rounds = bench.pace.rounds,
+  { rounds, sliceMs }: Pick<Pace, "rounds" | "sliceMs"> = bench.pace,
 ): Promise<ReadonlyMap<string, Samples>> {
-  const { sliceMs } = bench.pace;
   const all = new Map<string, Samples>(
     contenders.map(({ name }) => [name, { perSecond: [], cpuMicros: [], clientMicros: [] }]),
   );

@@ -26,12 +26,10 @@ export async function measureWrapped(bench: Bench): Promise<void> {
   const { figures } = bench;
   const ratio = figures.ratio("wrapped÷unwrapped", wrapped.perSecond, unwrapped.perSecond);
   const cpu = figures.ratio("wrapped÷unwrapped cpu", wrapped.cpuMicros, unwrapped.cpuMicros);
-  const row = ({ perSecond, cpuMicros }: Samples) =>
-    [perSecond, cpuMicros].map((samples) => short(median(samples)));
   table([
     ["", "a second", "CPU µs"],
-    ["through the engine", ...row(wrapped)],
-    ["called bare", ...row(unwrapped)],
+    ["through the engine", ...medians(wrapped)],
+    ["called bare", ...medians(unwrapped)],
     ["÷", shown(ratio), shown(cpu)],
   ]);
 }
@@ -51,12 +49,16 @@ async function measureOnce(
     }
     await warmUp(bench, contenders);
     // The two are close, so it takes many turns to tell them apart, and short ones, so that both meet the same load.
-    const pace = { ...bench.pace, sliceMs: bench.pace.sliceMs / 4 };
-    return await compare({ ...bench, pace }, contenders, usualConnections, bench.pace.rounds * 8);
+    const { rounds, sliceMs } = bench.pace;
+    const turns = { rounds: rounds * 8, sliceMs: sliceMs / 4 };
+    return await compare(bench, contenders, usualConnections, turns);
   } finally {
     await process.end();
   }
 }
+
+const medians = ({ perSecond, cpuMicros }: Samples): readonly string[] =>
+  [perSecond, cpuMicros].map((samples) => short(median(samples)));
 
 function add(all: Samples, more: Samples | undefined): void {
   all.perSecond.push(...(more?.perSecond ?? []));

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "./chromium.ts";
 import { clock } from "../../src/console/page/format.ts";
-import { bigTask, calls, health, openTask, taskAt } from "./console-data.ts";
+import { bigTask, calls, counts, health, openTask, stuckAt, taskAt } from "./console-data.ts";
 import { openDesk } from "./console-desk.ts";
 import type { Desk } from "./console-desk.ts";
 import { goTo, shiftsOf, violationsIn, withPage } from "./console-tools.ts";
@@ -258,6 +258,56 @@ test("the filters are in the address, and the back button returns to them", asyn
     await page.getByRole("listbox").waitFor();
     await page.goBack();
     await expect.poll(() => page.getByRole("radio", { name: "Cancelled" }).isChecked()).toBe(true);
+  });
+});
+
+const longReason =
+  "Its worker vm-9826-a05a4a@1.0.0 has not renewed its lease and was last seen 2 min ago. No other worker runs on this store. Start one: app.work(), or npx mcp-parley worker.";
+
+test.each([360, 1024, 1920])(
+  "at %d pixels, why tasks are stuck can be read to its end, and nothing moves when it is known",
+  async (width) => {
+    await withPage(browser, { viewport: { width, height: 800 } }, async (page) => {
+      let find: (() => void) | undefined;
+      const found = new Promise<void>((resolve) => void (find = resolve));
+      await page.route("**/api/tasks?**stuck=1**", async (route) => {
+        await found;
+        const stuck = { ...taskAt(stuckAt), why: longReason };
+        const tasks = ["export_report", "reindex"].map((tool) => ({ ...stuck, id: tool, tool }));
+        await route.fulfill({ json: { tasks, counts } });
+      });
+      await goTo(page, desk.at, "#/health");
+      find?.();
+      const glance = page.getByRole("complementary", { name: "At a glance" });
+      await glance.getByRole("link", { name: "2 tasks are stuck" }).waitFor();
+      expect(await shiftsOf(page)).toEqual([]);
+      const isCut = (selector: string) =>
+        page.evaluate((name) => {
+          const texts = [...document.querySelectorAll(name)];
+          return texts.map((text) => text.scrollHeight > text.clientHeight + 1);
+        }, selector);
+      const [isClamped] = await isCut(".clamped");
+      expect(await glance.getByRole("button", { name: "More" }).count()).toBe(isClamped ? 1 : 0);
+      if (isClamped === true) await glance.getByRole("button", { name: "More" }).press("Enter");
+      expect(await isCut(".clamped")).toEqual([false]);
+      await glance.getByText("export_report and reindex").waitFor();
+
+      await goTo(page, desk.at, "#/tasks?stuck=1");
+      await page.getByText("npx mcp-parley worker").nth(2).waitFor();
+      expect(await isCut(".item .c-why")).toEqual([false, false]);
+    });
+  },
+);
+
+test.each([360, 1280])("at %d pixels, the timeline as a table is not cut", async (width) => {
+  await withPage(browser, { viewport: { width, height: 800 } }, async (page) => {
+    await goTo(page, desk.at, `#/tasks/${openTask}`);
+    await page.getByRole("button", { name: "As a table" }).click();
+    const table = page.getByRole("region", { name: "Timeline as a table" });
+    const row = table.getByRole("row").filter({ hasText: "load-order" });
+    // It was new in the first run, and three later ones replayed it.
+    expect((await row.getByRole("cell").allTextContents()).slice(-2)).toEqual(["1", "2–4"]);
+    expect(await table.evaluate((at) => at.scrollWidth - at.clientWidth)).toBe(0);
   });
 });
 

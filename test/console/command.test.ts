@@ -30,7 +30,7 @@ async function command(
   const { body } = await at.post("api/session", { link: secret });
   const headers = { "parley-session": (body as { session: string }).session };
   const get = async (path: string) => (await at.ask(path, { headers })).body;
-  return { id, at, get, said: said.join(""), post: at.post, headers };
+  return { id, at, get, said: said.join(""), post: at.post, headers, printed, secret };
 }
 
 test("with the keys it shows what was sealed, and the operator can answer", async () => {
@@ -99,6 +99,15 @@ test("without the keys no value can be delivered, because it would have to be se
   });
   const answer = { task: id, key: "sign", value: { ok: true } };
   expect((await post("api/answers", answer, undefined, headers)).status).toBe(403);
+});
+
+test("whoever runs it may act for clients, and a link that was used brings a new one", async () => {
+  const { get, post, printed, secret } = await command({ keys: { text: String(keys) } });
+  expect(await get("api/session")).toMatchObject({ may: "act_for_client", values: true });
+  expect(printed).toHaveLength(1);
+  expect((await post("api/session", { link: secret })).status).toBe(401);
+  expect(printed).toHaveLength(2);
+  expect(printed[1]).not.toBe(printed[0]);
 });
 
 test("whoever runs it decides about approvals if they say under which principal they call", async () => {

@@ -42,7 +42,7 @@ export function AuditTable(props: {
           {records.map((record) => (
             <tr key={record.id}>
               <td>
-                <When at={record.at} />
+                <When at={record.at} isTimed />
               </td>
               <td>
                 {record.action.replaceAll("_", " ")} <code>{record.key}</code>

@@ -22,10 +22,11 @@ function two(ms: number, large: number, largeUnit: string, small: number, unit: 
   return rest === 0 ? whole : `${whole} ${rest} ${unit}`;
 }
 
-/** The largest unit of a duration: "now", "12 s", "3 min", "2 h", "5 d". */
+/** The largest unit of a duration: "now", "12 s", "30 min", "2 h", "5 d". Up to ten minutes with the seconds: "1 min 59 s". */
 export function rough(ms: number): string {
   if (ms < second) return "now";
   if (ms < minute) return `${Math.floor(ms / second)} s`;
+  if (ms < 10 * minute) return two(ms, minute, "min", second, "s");
   if (ms < hour) return `${Math.floor(ms / minute)} min`;
   if (ms < 2 * day) return `${Math.floor(ms / hour)} h`;
   return `${grouped(Math.floor(ms / day))} d`;

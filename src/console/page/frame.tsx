@@ -4,13 +4,15 @@ import { signal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Inbox, Session, TaskList } from "../wire.ts";
+import { Clamped } from "./clamped.tsx";
 import { Confirmation } from "./confirm.tsx";
-import { clock, count } from "./format.ts";
+import { clock } from "./format.ts";
 import { Icon, StatusMark } from "./icons.tsx";
 import { isChangeOrTime, isLive, useReading } from "./live-reading.ts";
 import { href, route } from "./route.ts";
 import { trouble } from "./server.ts";
 import type { Trouble } from "./server.ts";
+import { stuckText } from "./stuck-text.ts";
 
 /** Who looks, and at what. It is known before the first screen is drawn. */
 export const session = signal<Session | undefined>(undefined);
@@ -144,7 +146,7 @@ function Liveness(): ComponentChild {
   );
 }
 
-/** One line that is always there, so that nothing moves when it has something to say. */
+/** A strip that is always there, so that nothing moves when it has something to say. */
 function Glance(props: {
   readonly stuck: TaskList | undefined;
   readonly hasStore: boolean;
@@ -159,16 +161,15 @@ function Glance(props: {
   }
   const stuck = props.stuck?.tasks ?? [];
   const [first] = stuck;
-  if (first !== undefined) {
-    const isMore = stuck.length > 1;
-    const number = stuck.length >= most ? `${most} or more tasks` : count(stuck.length, "task");
+  const told = stuckText(stuck, most);
+  if (first !== undefined && told !== undefined) {
     return (
       <aside class="glance warn" aria-label="At a glance">
         <StatusMark mark="stuck" />{" "}
-        <a href={isMore ? href(["tasks"], { stuck: "1" }) : href(["tasks", first.id])}>
-          {isMore ? `${number} are stuck` : `One task of ${first.tool} is stuck`}
+        <a href={stuck.length > 1 ? href(["tasks"], { stuck: "1" }) : href(["tasks", first.id])}>
+          {told.what}
         </a>
-        <span class="why">{isMore ? `${first.tool}: ${first.why}` : first.why}</span>
+        <Clamped text={told.why} />
       </aside>
     );
   }

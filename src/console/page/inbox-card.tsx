@@ -125,6 +125,7 @@ function Decisions(props: { readonly item: InboxItem; readonly standing: string 
   return (
     <ul class="decisions" style={{ minHeight: `${lines}lh` }}>
       {props.standing !== "" && <li>{props.standing}</li>}
+      {needed === 1 && decisions.length === 0 && <li class="soft">Nobody has decided.</li>}
       {decisions.map((one) => (
         <li key={`${one.who} ${one.at}`}>
           <b>{one.who}</b> {one.isApproved ? "approved" : "declined"} <When at={one.at} hasFocus />

@@ -5,6 +5,7 @@ import type { AuditFacts, InboxItem, TaskRow } from "../wire.ts";
 import { duration, grouped, relative, size } from "./format.ts";
 import { sectionsOf, settledBy, shownAfter, standing, toldBy } from "./inbox-list.ts";
 import type { ShownItem } from "./inbox-list.ts";
+import { stuckText } from "./stuck-text.ts";
 import { pagesAt, renewed } from "./task-pages.ts";
 import type { TaskPage } from "./task-pages.ts";
 
@@ -171,8 +172,32 @@ test("times, durations and sizes read well", () => {
     "3 d 4 h",
   ]);
   expect(relative(0, 180_000)).toBe("3 min ago");
+  // Rounded to minutes, one and two would look the same.
+  expect(relative(0, 119_000)).toBe("1 min 59 s ago");
+  expect(relative(0, 650_000)).toBe("10 min ago");
   expect(relative(7_200_000, 0)).toBe("in 2 h");
   expect(relative(0, 200)).toBe("just now");
   expect([312, 4200, 1_300_000].map(size)).toEqual(["312 B", "4.2 kB", "1.3 MB"]);
   expect(grouped(100_000)).toBe("100\u{202F}000");
+});
+
+test("the line at the top counts what is stuck, and names the tools", () => {
+  const stuck = (...tools: [tool: string, why: string][]) =>
+    stuckText(
+      tools.map(([tool, why], at) => ({ ...task(`t${at}`, at), tool, why })),
+      5,
+    );
+  expect(stuck()).toBeUndefined();
+  expect(stuck(["a", "x"])).toEqual({ what: "One task of a is stuck", why: "x" });
+  expect(stuck(["a", "x"], ["a", "x"])).toEqual({ what: "2 tasks of a are stuck", why: "x" });
+  expect(stuck(["a", "x"], ["a", "y"])?.why).toBe("One of them: x");
+  expect(stuck(["a", "x"], ["b", "y"])).toEqual({
+    what: "2 tasks are stuck",
+    why: "They are of a and b. One of a: x",
+  });
+  const most = stuck(["a", "x"], ["b", ""], ["c", ""], ["d", ""], ["d", ""]);
+  expect(most).toEqual({
+    what: "5 or more tasks are stuck",
+    why: "They are of a, b and 2 other tools. One of a: x",
+  });
 });

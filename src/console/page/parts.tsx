@@ -3,7 +3,7 @@
 import type { ComponentChild, ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { Json } from "../../util/json.ts";
-import { exact, relative, rough } from "./format.ts";
+import { clock, exact, relative, rough } from "./format.ts";
 import { Icon } from "./icons.tsx";
 import { now } from "./live-reading.ts";
 import type { Refusal } from "./server.ts";
@@ -13,16 +13,19 @@ export function When(props: {
   readonly at: number;
   /** Says how long ago without the word "ago". */
   readonly isAge?: boolean;
+  /** Shows the time of day beside it, where it tells things apart that came soon after each other. */
+  readonly isTimed?: boolean;
   /** Whether the keyboard stops here. In lists, the row does. */
   readonly hasFocus?: boolean;
 }): ComponentChild {
-  const { at, isAge = false, hasFocus = false } = props;
+  const { at, isAge = false, isTimed = false, hasFocus = false } = props;
   return (
     <time
-      class="when"
+      class={isTimed ? "when timed" : "when"}
       dateTime={new Date(at).toISOString()}
       {...(hasFocus ? { tabIndex: 0 } : undefined)}
     >
+      {isTimed && <span class="soft">{clock(at)} </span>}
       {isAge ? rough(Math.max(0, now.value - at)) : relative(at, now.value)}
       <span class="exact">{exact(at)}</span>
     </time>

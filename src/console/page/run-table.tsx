@@ -43,7 +43,7 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
                   <code>{run.worker}</code>
                 </td>
                 <td>
-                  <When at={run.beganAt} />
+                  <When at={run.beganAt} isTimed />
                 </td>
                 <td class="figure" data-name="took">
                   {tookText(run)}

@@ -8,7 +8,7 @@ import { grouped, shortId } from "./format.ts";
 import { markOf, StatusMark, wordFor } from "./icons.tsx";
 import type { Mark } from "./icons.tsx";
 import { isChangeOrTime, useChanges } from "./live-reading.ts";
-import { isNarrow } from "./narrow.ts";
+import { isMedium, isNarrow } from "./narrow.ts";
 import { Empty, Heading, Problem, Skeleton, When } from "./parts.tsx";
 import { href, refine, route } from "./route.ts";
 import { read, Refusal } from "./server.ts";
@@ -28,6 +28,10 @@ const choices: readonly (Mark | "")[] = [
   "failed",
   "cancelled",
 ];
+
+/** Tasks that wait for others than their client, and tasks that are stuck, are in progress as well. */
+const chipWord = (choice: Mark | ""): string =>
+  choice === "" ? "All" : choice === "working" ? "In progress" : wordFor(choice);
 
 export function TasksScreen(): ComponentChild {
   const { query } = route.value;
@@ -57,7 +61,7 @@ export function TasksScreen(): ComponentChild {
                   )
                 }
               />
-              {choice === "" ? "All" : wordFor(choice)}
+              {chipWord(choice)}
             </label>
           ))}
         </fieldset>
@@ -117,10 +121,10 @@ function TaskTable(props: {
     <>
       <VirtualList
         label="Tasks, the newest first"
-        columns={["Status", "Task", "Waits for", "Principal", "Age", "Changed"]}
+        columns={columns}
+        {...layoutOf(props.isStuck)}
         count={rows.length}
         hasMore={pages.at(-1)?.next !== undefined}
-        rowHeight={isNarrow.value ? 56 : 36}
         idAt={(index) => rows[index]?.id}
         onSight={seen}
         row={(index, tabIndex) => {
@@ -130,12 +134,33 @@ function TaskTable(props: {
       />
       <p class="sum">
         {grouped(rows.length)}
-        {pages.at(-1)?.next === undefined ? "" : "+"} shown
+        {pages.at(-1)?.next === undefined ? "" : "+"} shown, the newest first
         {counts &&
           ` · ${grouped(counts.live)} live, ${grouped(counts.inputRequired)} ${counts.inputRequired === 1 ? "waits" : "wait"} for the client`}
       </p>
     </>
   );
+}
+
+const columns = [
+  ["Status", "c-status"],
+  ["Task", "c-task"],
+  ["Details", "c-why"],
+  ["Principal", "c-principal"],
+  ["Age", "c-age"],
+  ["Changed", "c-changed"],
+] as const;
+
+/** A list of what is stuck has room for the whole reason, because that is what it is read for. */
+function layoutOf(isStuck: boolean) {
+  if (isNarrow.value) {
+    const lines = isStuck ? 5 : 2;
+    return { look: "", lines, rowHeight: 52 + lines * 18 };
+  }
+  if (isStuck) return { look: "rows", lines: 3, rowHeight: 88 };
+  return isMedium.value
+    ? { look: "rows", lines: 1, rowHeight: 54 }
+    : { look: "", lines: 2, rowHeight: 46 };
 }
 
 function NoTasks(props: { readonly isFiltered: boolean; readonly isStuck: boolean }) {

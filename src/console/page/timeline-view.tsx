@@ -6,6 +6,7 @@ import { duration, exact, size } from "./format.ts";
 import { TimelineDrawing } from "./timeline.tsx";
 import type { TimelineProps } from "./timeline.tsx";
 import { inRun } from "./timeline-model.ts";
+import type { Row, Timeline } from "./timeline-model.ts";
 
 export function TimelineView(props: TimelineProps): ComponentChild {
   const [isTable, setTable] = useState(false);
@@ -42,14 +43,19 @@ const columns = [
   ["Tries", true],
   ["Size", true],
   ["New in", true],
-  ["Replayed in", false],
+  ["Replayed in", true],
 ] as const;
 
 function TimelineTable(props: TimelineProps): ComponentChild {
   const { timeline, runWord, selected, select } = props;
   const { rows, runs } = timeline;
   return (
-    <div class="wide-table" role="region" tabIndex={0} aria-label="Timeline as a table">
+    <div
+      class="wide-table stacks entries"
+      role="region"
+      tabIndex={0}
+      aria-label="Timeline as a table"
+    >
       <table>
         <thead>
           <tr>
@@ -73,15 +79,20 @@ function TimelineTable(props: TimelineProps): ComponentChild {
                 {row.isOpen ? ", not over" : ""}
               </td>
               <td>{exact(row.from)}</td>
-              <td class="figure">{row.lane === "mark" ? "" : duration(row.to - row.from)}</td>
-              <td class="figure">{row.entry?.tries}</td>
-              <td class="figure">{row.entry && size(row.entry.bytes)}</td>
-              <td class="figure">{row.epoch === 0 ? "" : row.epoch}</td>
-              <td>
-                {runs
-                  .filter((run) => inRun(row, run) === "replayed")
-                  .map(({ epoch }) => epoch)
-                  .join(", ")}
+              <td class="figure" data-name="took">
+                {row.lane === "mark" ? "" : duration(row.to - row.from)}
+              </td>
+              <td class="figure" data-name="tries">
+                {row.entry?.tries}
+              </td>
+              <td class="figure" data-name="size">
+                {row.entry && size(row.entry.bytes)}
+              </td>
+              <td class="figure" data-name={`new in ${runWord}`}>
+                {row.epoch === 0 ? "" : row.epoch}
+              </td>
+              <td class="figure" data-name="replayed in">
+                {replayedIn(row, runs)}
               </td>
             </tr>
           ))}
@@ -89,4 +100,12 @@ function TimelineTable(props: TimelineProps): ComponentChild {
       </table>
     </div>
   );
+}
+
+/** The runs that replayed an entry, which are all that came after the one that recorded it: "2" or "2–5". */
+function replayedIn(row: Row, runs: Timeline["runs"]): string {
+  const replays = runs.filter((run) => inRun(row, run) === "replayed");
+  const [first, last] = [replays[0]?.epoch, replays.at(-1)?.epoch];
+  if (first === undefined) return "";
+  return first === last ? String(first) : `${first}–${last}`;
 }

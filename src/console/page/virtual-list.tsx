@@ -5,11 +5,16 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface VirtualListProps {
   readonly label: string;
-  readonly columns: readonly string[];
+  /** The name of each column, and the class of its cells. */
+  readonly columns: readonly (readonly [name: string, cells: string])[];
   readonly count: number;
   /** Whether there are more rows than `count`. They are shown as grey lines until they are read. */
   readonly hasMore: boolean;
   readonly rowHeight: number;
+  /** How many lines the longest cell of a row may have. */
+  readonly lines: number;
+  /** How the rows are laid out: a class. */
+  readonly look: string;
   /** The cells of a row. The element with `data-row` takes the focus. */
   readonly row: (index: number, tabIndex: number) => ComponentChild;
   /** The id of a row. When rows are added above, the list stays where the reader is. */
@@ -26,7 +31,18 @@ const mostAdded = 400;
 const pending = 12;
 
 export function VirtualList(props: VirtualListProps): ComponentChild {
-  const { label, columns, count, hasMore, rowHeight, row, idAt, onSight } = props;
+  const {
+    label,
+    columns,
+    count,
+    hasMore,
+    rowHeight,
+    lines,
+    look: layout,
+    row,
+    idAt,
+    onSight,
+  } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [sight, setSight] = useState({ first: 0, last: 40 });
   const [active, setActive] = useState(0);
@@ -94,7 +110,8 @@ export function VirtualList(props: VirtualListProps): ComponentChild {
   const stop = active < count ? active : 0;
   return (
     <div
-      class="table"
+      class={`table ${layout}`}
+      style={{ "--lines": lines }}
       role="table"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : count + 1}
@@ -103,8 +120,8 @@ export function VirtualList(props: VirtualListProps): ComponentChild {
     >
       <div role="rowgroup" class="columns">
         <div role="row" aria-rowindex={1}>
-          {columns.map((name) => (
-            <span key={name} role="columnheader">
+          {columns.map(([name, cells]) => (
+            <span key={name} role="columnheader" class={cells}>
               {name}
             </span>
           ))}
@@ -118,7 +135,10 @@ export function VirtualList(props: VirtualListProps): ComponentChild {
               role="row"
               aria-rowindex={index + 2}
               class="item"
-              style={{ transform: `translateY(${index * rowHeight}px)` }}
+              style={{
+                height: `${rowHeight}px`,
+                transform: `translateY(${index * rowHeight}px)`,
+              }}
             >
               {index < count ? (
                 row(index, index === stop ? 0 : -1)
