@@ -39,7 +39,7 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
                 <th scope="row" data-name="Run">
                   {run.epoch}
                 </th>
-                <td>
+                <td class="breaks">
                   <code>{run.worker}</code>
                 </td>
                 <td>
