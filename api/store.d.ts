@@ -262,8 +262,16 @@ export declare interface DecisionResult {
     readonly task: TaskRecord;
 }
 
+/** A run that has ended. */
+export declare interface EndedRun extends TaskRun {
+    /** When the run ended. */
+    readonly endedAt: number;
+    /** How the run ended. */
+    readonly how: RunEnd;
+}
+
 /** The run that ends when a task changes in this way. Undefined if none does. */
-export declare function endedRun(before: TaskRecord | undefined, next: TaskRecord, now: number): TaskRun | undefined;
+export declare function endedRun(before: TaskRecord | undefined, next: TaskRecord, now: number): EndedRun | undefined;
 
 /**
  * Whether this change ends the claim that parts were written under. The SQL stores have the same rule in a trigger of
@@ -576,7 +584,7 @@ export declare type RoundClaimResult = {
 export declare type RunEnd = "parked" | "released" | "failed" | "finished" | "cancelled" | "expired" | "undone" | "lost";
 
 /** The runs in order, with the one that lasts. Its beginning is unknown if an earlier version of Parley claimed the task. */
-export declare function runsOf(ended: readonly TaskRun[], task: Pick<TaskRecord, "epoch" | "worker" | "claimedAt"> | undefined): readonly TaskRun[];
+export declare function runsOf(ended: readonly EndedRun[], task: Pick<TaskRecord, "epoch" | "worker" | "claimedAt"> | undefined): readonly TaskRun[];
 
 /** Text that only a holder of the keys can read. A store keeps it and never looks into it. */
 export declare type Sealed = string;

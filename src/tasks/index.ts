@@ -66,7 +66,7 @@ export type {
   WaitingQuery,
 } from "./task-reader.ts";
 export { endedRun, mostRuns, runsOf } from "./task-runs.ts";
-export type { RunEnd, TaskRun } from "./task-runs.ts";
+export type { EndedRun, RunEnd, TaskRun } from "./task-runs.ts";
 export { endsParts, partsAtOnce } from "./stored-parts.ts";
 export type { PartPage, PartPlace, StoredPart } from "./stored-parts.ts";
 export { taskBytes } from "./task-bytes.ts";

@@ -33,6 +33,14 @@ export type RunEnd =
   | "undone"
   | "lost";
 
+/** A run that has ended. */
+export interface EndedRun extends TaskRun {
+  /** When the run ended. */
+  readonly endedAt: number;
+  /** How the run ended. */
+  readonly how: RunEnd;
+}
+
 /** How many runs of a task are kept: the newest. */
 export const mostRuns = 100;
 
@@ -41,7 +49,7 @@ export function endedRun(
   before: TaskRecord | undefined,
   next: TaskRecord,
   now: number,
-): TaskRun | undefined {
+): EndedRun | undefined {
   if (before?.worker === undefined) return undefined;
   const { epoch, worker, claimedAt: beganAt } = before;
   if (next.worker === worker && next.epoch === epoch) return undefined;
@@ -65,7 +73,7 @@ const releaseOf = (before: TaskRecord, next: TaskRecord): RunEnd =>
 
 /** The runs in order, with the one that lasts. Its beginning is unknown if an earlier version of Parley claimed the task. */
 export function runsOf(
-  ended: readonly TaskRun[],
+  ended: readonly EndedRun[],
   task: Pick<TaskRecord, "epoch" | "worker" | "claimedAt"> | undefined,
 ): readonly TaskRun[] {
   const { epoch = 0, worker, claimedAt: beganAt } = task ?? {};

@@ -2,7 +2,7 @@
 
 import type { LoggedRecord, OpenWait, TaskListing, TaskReader } from "../task-reader.ts";
 import { endedRun, mostRuns, runsOf } from "../task-runs.ts";
-import type { TaskRun } from "../task-runs.ts";
+import type { EndedRun } from "../task-runs.ts";
 import { isLive } from "../task.ts";
 import type { LogAppend, Sealed, TaskRecord, Wait } from "../task.ts";
 import { newestFirst } from "./memory-rows.ts";
@@ -11,7 +11,7 @@ type Note = Omit<LoggedRecord, "seq" | "record">;
 
 /** The runs, the times of records, and since when each task waits. */
 export class MemoryHistory {
-  readonly #runs = new Map<string, TaskRun[]>();
+  readonly #runs = new Map<string, EndedRun[]>();
   readonly #notes = new Map<string, Note[]>();
   readonly #since = new Map<string, ReadonlyMap<string, number>>();
 

@@ -2,7 +2,7 @@
 
 import type { LoggedRecord, OpenWait, TaskListing } from "../task-reader.ts";
 import { mostRuns, runsOf } from "../task-runs.ts";
-import type { RunEnd, TaskRun } from "../task-runs.ts";
+import type { EndedRun, RunEnd, TaskRun } from "../task-runs.ts";
 import { listingOfRow, parsed, wide } from "./columns.ts";
 import type { JsonColumn, TaskRow, Wide } from "./columns.ts";
 
@@ -49,36 +49,46 @@ export const loggedOf = (row: LoggedRow): LoggedRecord => ({
   tries: wide(row.tries),
 });
 
-/** A run that has ended, as a row holds it: epoch, worker, beginning, end, and how it ended. */
+/**
+ * A run that has ended, as a row holds it: epoch, worker, beginning, end, and how it ended. The row is written with every
+ * change of the task, so it has to be short: times count from the creation of the task.
+ */
 type KeptRun = readonly [number, string, number | null, number, RunEnd];
 
 /** A run for the JSON column of its task. */
-export const keptRun = ({ epoch, worker, beganAt, endedAt, how }: TaskRun): string =>
-  JSON.stringify([epoch, worker, beganAt ?? null, endedAt, how]);
+export function keptRun(
+  { epoch, worker, beganAt, endedAt, how }: EndedRun,
+  createdAt: number,
+): string {
+  const began = beganAt === undefined ? null : beganAt - createdAt;
+  const run: KeptRun = [epoch, worker, began, endedAt - createdAt, how];
+  return JSON.stringify(run);
+}
 
-/** Some ended runs of a task. The row of the task itself names the run that lasts. */
+/** Some ended runs of a task. Only the row of the task itself has the other columns, which name the run that lasts. */
 export interface RunsRow {
   readonly runs: JsonColumn<readonly KeptRun[]>;
+  readonly created_at: Wide | null;
   readonly epoch: Wide | null;
   readonly worker: string | null;
   readonly began_at: Wide | null;
 }
 
 export function runsIn(rows: readonly RunsRow[]): readonly TaskRun[] {
+  const task = rows.find(({ created_at }) => created_at !== null);
+  if (task === undefined) return [];
+  const createdAt = Number(task.created_at);
   const ended = rows
     .flatMap(({ runs }) => parsed(runs))
-    .map(([epoch, worker, began, endedAt, how]): TaskRun => {
-      return { epoch, worker, beganAt: wide(began), endedAt, how };
+    .map(([epoch, worker, began, end, how]): EndedRun => {
+      const beganAt = began === null ? undefined : createdAt + began;
+      return { epoch, worker, beganAt, endedAt: createdAt + end, how };
     })
     .toSorted((a, b) => a.epoch - b.epoch)
     .slice(-mostRuns);
-  const task = rows.find(({ worker }) => worker !== null);
-  return runsOf(
-    ended,
-    task && {
-      epoch: Number(task.epoch),
-      worker: task.worker ?? undefined,
-      claimedAt: wide(task.began_at),
-    },
-  );
+  return runsOf(ended, {
+    epoch: Number(task.epoch),
+    worker: task.worker ?? undefined,
+    claimedAt: wide(task.began_at),
+  });
 }

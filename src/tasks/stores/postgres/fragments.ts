@@ -60,7 +60,8 @@ type UndoColumn = "worker" | "due_at" | "epoch" | "fruitless" | "cause";
  */
 export const endedRun = (of: string, now: string, how: string): string =>
   `case when ${of}.epoch % 10 = 0 then ${of}.runs else ${of}.runs || jsonb_build_array(
-        jsonb_build_array(${of}.epoch, ${of}.worker, ${of}.claimed_at, ${now}, ${how})) end`;
+        jsonb_build_array(${of}.epoch, ${of}.worker,
+        ${of}.claimed_at - ${of}.created_at, ${now} - ${of}.created_at, ${how})) end`;
 
 /** Whether a worker holds a task and may write, as `holds` in moves.ts decides. */
 export const isHeld = (of: string, now: string): string =>

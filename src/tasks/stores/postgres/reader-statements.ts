@@ -146,10 +146,10 @@ export function readerStatements(schema: string): Readonly<Record<ReaderStatemen
     where entry.task_id = $1 and entry.seq >= $2 order by entry.seq limit $3`,
 
     runs: `
-    select batch.runs, null as epoch, null as worker, null as began_at
+    select batch.runs, null as created_at, null as epoch, null as worker, null as began_at
     from ${schema}.task_runs as batch where batch.task_id = $1
     union all
-    select task.runs, task.epoch, task.worker, task.claimed_at
+    select task.runs, task.created_at, task.epoch, task.worker, task.claimed_at
     from ${schema}.tasks as task where task.id = $1`,
   };
 }

@@ -10,8 +10,8 @@ import type {
   WaitingQuery,
 } from "../../task-reader.ts";
 import { mostRuns } from "../../task-runs.ts";
-import type { TaskRun } from "../../task-runs.ts";
-import type { Status } from "../../task.ts";
+import type { EndedRun, TaskRun } from "../../task-runs.ts";
+import type { Status, TaskRecord } from "../../task.ts";
 import { listedColumnNames } from "../columns.ts";
 import { keptRun, listingOf, loggedOf, openWaitOf, runsIn } from "../reader-rows.ts";
 import type { ListingRow, LoggedRow, OpenWaitRow, RunsRow } from "../reader-rows.ts";
@@ -77,10 +77,10 @@ export const historyStatements: Readonly<Record<HistoryStatement, string>> = {
     where (since, wire) > (?2, ?3) order by since, wire limit ?4`,
   log: `select seq, record, epoch, at, ms, tries from task_log
     where task_id = ? and seq >= ? order by seq limit ?`,
-  runs: `select ${asArray} as runs, null as epoch, null as worker, null as began_at
+  runs: `select ${asArray} as runs, null as created_at, null as epoch, null as worker, null as began_at
     from task_runs where task_id = ?1
     union all
-    select ${asArray}, epoch, worker, claimed_at from tasks where id = ?1`,
+    select ${asArray}, created_at, epoch, worker, claimed_at from tasks where id = ?1`,
   moveRuns: `insert or ignore into task_runs (task_id, epoch, runs)
     select id, ?2, runs from tasks where id = ?1`,
   clearRuns: "update tasks set runs = '' where id = ?",
@@ -115,7 +115,7 @@ export class HistoryTable {
    * What the row of a task gains when a run has ended, which is written with the rest of the row. Every tenth run moves those
    * before it out of the row, because the whole row is written with every change.
    */
-  ended(id: string, run: TaskRun | undefined): string {
+  ended({ id, createdAt }: TaskRecord, run: EndedRun | undefined): string {
     if (run === undefined) return "";
     const { epoch } = run;
     if (epoch % 10 === 0) {
@@ -123,7 +123,7 @@ export class HistoryTable {
       this.#do.clearRuns.run(id);
       this.#do.dropRuns.run(id, epoch - mostRuns);
     }
-    return `,${keptRun(run)}`;
+    return `,${keptRun(run, createdAt)}`;
   }
 
   readonly find = (query: TaskQuery, now: number): readonly TaskListing[] => {

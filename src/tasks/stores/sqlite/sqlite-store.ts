@@ -170,7 +170,7 @@ export class SqliteStore implements TaskStore {
       const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.cancelled(task, this.#now(), keepMs);
       if (next === undefined) return task;
-      tasks.update(changed(next), history.ended(id, endedRun(task, next, this.#now())));
+      tasks.update(changed(next), history.ended(next, endedRun(task, next, this.#now())));
       return next;
     });
 
@@ -179,7 +179,7 @@ export class SqliteStore implements TaskStore {
       const task = this.#asOfNow(tasks.byId(id));
       const next = task && moves.requeued(task, which, this.#now());
       if (next === undefined) return task && { task, isRequeued: false };
-      tasks.update(changed(next), history.ended(id, endedRun(task, next, this.#now())));
+      tasks.update(changed(next), history.ended(next, endedRun(task, next, this.#now())));
       return { task: next, isRequeued: true };
     });
 
@@ -209,7 +209,7 @@ export class SqliteStore implements TaskStore {
         const task = tasks.byId(id);
         const next = task && moves.claimed(task, worker, leaseMs, now);
         if (next === undefined) return [];
-        tasks.update(next, history.ended(id, endedRun(task, next, now)));
+        tasks.update(next, history.ended(next, endedRun(task, next, now)));
         return [{ task: next, log: tasks.wholeLog(next), before: task?.worker }];
       });
       return { claimed, nextDueAt: tasks.nextDueAt(tools, now), now };
@@ -280,7 +280,7 @@ export class SqliteStore implements TaskStore {
       const next = task && undone(task, ref, progress, this.#now());
       if (next === undefined) return false;
       tasks.appendLog(ref, progress, this.#now());
-      const ended = history.ended(ref.id, endedRun(task, next, this.#now()));
+      const ended = history.ended(next, endedRun(task, next, this.#now()));
       tasks.update(changed(next, false), ended);
       return true;
     });
@@ -392,7 +392,7 @@ export class SqliteStore implements TaskStore {
       if (wasDone(task)) return true;
       const next = move(task);
       if (next === undefined) return false;
-      tasks.update(changed(next, false), history.ended(id, endedRun(task, next, this.#now())));
+      tasks.update(changed(next, false), history.ended(next, endedRun(task, next, this.#now())));
       return true;
     });
   }

@@ -46,7 +46,7 @@ export function sweep(
     tasks,
     budget.take([...candidates, ...abandoned]),
     (task) => moves.laidToRest(task, now, keepMs, unreadMs, undoMs),
-    (task, next) => history.ended(task.id, endedRun(task, next, now)),
+    (task, next) => history.ended(next, endedRun(task, next, now)),
   );
   for (const task of resting) changed(task);
   // Most of these rows are small, and every round of every call may leave one, so more of them go at once.

@@ -72,7 +72,7 @@ create or replace function ${schema}.parley_note_history() returns trigger langu
 begin
   if ${isNewlyEnded} then
     new.runs := old.runs || jsonb_build_array(jsonb_build_array(
-      old.epoch, old.worker, old.claimed_at, ${schema}.parley_now(), case
+      old.epoch, old.worker, old.claimed_at - old.created_at, ${schema}.parley_now() - old.created_at, case
       when new.worker is not null then 'lost'
       when ${isLive("new")} then case
         when new.epoch <> old.epoch then 'lost'
