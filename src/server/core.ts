@@ -4,6 +4,7 @@ import type { TaskRuntime } from "../tasks/runtime.ts";
 import type { TaskStore } from "../tasks/store.ts";
 import type { Sealer } from "../tasks/sealing.ts";
 import type { Keyring } from "../token/keyring.ts";
+import type { RecentTokens } from "../token/recent-tokens.ts";
 import { openRecord, sealRecord } from "../token/sealed-record.ts";
 import type { GateRegistry } from "./approvals/gates.ts";
 import type { Accounts } from "./accounts/account.ts";
@@ -25,6 +26,8 @@ export interface Core {
   readonly version: string;
   /** Throws ParleyError "no_keys" if no keys are configured. */
   readonly keyring: () => Keyring;
+  /** What the tokens say that this app has sealed a moment ago. */
+  readonly recentTokens: RecentTokens;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly environment: Environment;

@@ -6,6 +6,7 @@ import { type McpServer, type ServerNotifier, UriTemplate } from "@modelcontextp
 import { dialectOf, type DraftDialect, type DraftTasks } from "../protocol/draft-plug-in.ts";
 import type { Store } from "../tasks/store.ts";
 import type { Keyring } from "../token/keyring.ts";
+import { recentTokens } from "../token/recent-tokens.ts";
 import { errorText } from "../util/error-text.ts";
 import { onFirstUse } from "../util/on-first-use.ts";
 import { RenewedSignal } from "../util/renewed-signal.ts";
@@ -117,6 +118,7 @@ class ParleyApp implements App {
       name: options.name,
       version: options.version,
       keyring: () => this.#keys("app.fetch, app.node, app.attach or app.deliver", false),
+      recentTokens: recentTokens(),
       limits: checkedLimits(options.limits ?? {}),
       logger: loggerFor(options.logger),
       environment: nodeEnvironment,

@@ -4,12 +4,11 @@
 // A text is opened again only for the place that it was sealed for, and only if it is the same to the last character. So
 // this never opens what the keys would not open.
 
+import { RecentTexts } from "../util/recent-texts.ts";
 import type { Sealer } from "./sealing.ts";
 import type { Sealed } from "./task.ts";
 
-/** How many characters one generation keeps, and how long a text is at most that it keeps. */
-const mostLength = 512 * 1024;
-const longest = 16 * 1024;
+const bounds = { mostLength: 512 * 1024, longest: 16 * 1024 };
 
 interface Known {
   readonly place: string;
@@ -19,10 +18,7 @@ interface Known {
 /** A sealer that remembers. */
 export class RecentSeals implements Sealer {
   readonly #sealer: Sealer;
-  /** Two generations: when the younger one is full, it replaces the older one. */
-  #young = new Map<Sealed, Known>();
-  #old = new Map<Sealed, Known>();
-  #length = 0;
+  readonly #recent = new RecentTexts<Known>(bounds);
 
   constructor(sealer: Sealer) {
     this.#sealer = sealer;
@@ -35,26 +31,14 @@ export class RecentSeals implements Sealer {
   };
 
   readonly open = (sealed: Sealed, place: string): string => {
-    const young = this.#young.get(sealed);
-    const known = young ?? this.#old.get(sealed);
-    if (known?.place === place) {
-      if (young === undefined) this.#keep(sealed, known);
-      return known.text;
-    }
-    const text = this.#sealer.open(sealed, place);
-    this.#keep(sealed, { place, text });
-    return text;
+    const recent = this.#recent.get(sealed);
+    const known =
+      recent?.place === place ? recent : { place, text: this.#sealer.open(sealed, place) };
+    this.#keep(sealed, known);
+    return known.text;
   };
 
   #keep(sealed: Sealed, known: Known): void {
-    const length = sealed.length + known.text.length;
-    if (length > longest) return;
-    if (this.#length + length > mostLength) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#length = 0;
-    }
-    this.#length += length;
-    this.#young.set(sealed, known);
+    this.#recent.keep(sealed, known, sealed.length + known.text.length);
   }
 }

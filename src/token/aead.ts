@@ -10,19 +10,38 @@ const cipherName = "aes-256-gcm";
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts `plaintext`. The block opens only together with the same `authenticated` text. */
+/**
+ * Encrypts bytes, or the UTF-8 of a text. Returns the block in base64url. It opens only together with the same
+ * `authenticated` text.
+ */
 export function encrypt(
   secret: KeyObject,
   authenticated: string,
-  plaintext: Buffer,
+  plaintext: Buffer | string,
   random: RandomBytes,
-): Buffer {
+): string {
   const nonce = random(nonceBytes);
   const cipher = createCipheriv(cipherName, secret, nonce, { authTagLength: tagBytes });
   cipher.setAAD(bytesOf(authenticated));
-  const ciphertext = cipher.update(plaintext);
-  return Buffer.concat([nonce, ciphertext, cipher.final(), cipher.getAuthTag()]);
+  const ciphertext =
+    typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
+  // In this mode the end adds nothing to the ciphertext.
+  cipher.final();
+  return textOf(nonce, ciphertext, cipher.getAuthTag());
 }
+
+/** The parts of a block are put together in a place that is there already, because a new one costs more than the copying. */
+function textOf(nonce: Uint8Array, ciphertext: Buffer, tag: Buffer): string {
+  const end = nonceBytes + ciphertext.length;
+  const length = end + tagBytes;
+  const block = length <= place.length ? place : Buffer.allocUnsafeSlow(length);
+  block.set(nonce);
+  block.set(ciphertext, nonceBytes);
+  block.set(tag, end);
+  return block.toString("base64url", 0, length);
+}
+
+const place = Buffer.allocUnsafeSlow(16 * 1024);
 
 /** Decrypts a block. Undefined unless every bit of it and of `authenticated` is as it was under this key. */
 export function decrypt(

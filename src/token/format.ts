@@ -18,17 +18,17 @@ export type Reading =
   | { readonly kind: "read"; readonly payload: Buffer }
   | { readonly kind: "refused"; readonly reason: "malformed" | "unknown_key" | "forged" };
 
-/** Seals a payload. The place is authenticated without being in the text, so the text opens for the same place only. */
+/** Seals bytes, or the UTF-8 of a text. The place is authenticated without being in the text, so the text opens for the same place only. */
 export function write(
   word: Word,
-  payload: Buffer,
+  payload: Buffer | string,
   keyring: Keyring,
   random: RandomBytes,
   place = "",
 ): string {
   const { id, secret } = keyring.sealing;
   const head = `${word}.${id}`;
-  return `${head}.${encrypt(secret, head + place, payload, random).toString("base64url")}`;
+  return `${head}.${encrypt(secret, head + place, payload, random)}`;
 }
 
 /** Opens a text that `write` made with the same word and place. */

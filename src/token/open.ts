@@ -2,7 +2,7 @@
 //
 //   O1. It throws no other error, and the message is always the same.
 //   O2. Everything is checked before anything is decided, so that neither the text nor the time of a response shows which
-//       check failed.
+//       check failed. The time may show that this process has sealed the token.
 //   O3. The state is parsed last, and only for a request that may have it.
 
 import {
@@ -18,6 +18,7 @@ import { read } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
 import { sameText } from "./exact-text.ts";
 import { defaultMaxBytes, maxInflatedBytes, unpack } from "./payload.ts";
+import type { RecentTokens } from "./recent-tokens.ts";
 
 /** The request that came with the token. The token must have been sealed for it. */
 export interface Expected extends Binding {
@@ -25,6 +26,8 @@ export interface Expected extends Binding {
   readonly now: number;
   /** The largest token that is opened, at least what `seal` allowed. Default: 32 KiB. */
   readonly maxBytes?: number | undefined;
+  /** What this process has sealed under the same keyring. */
+  readonly recent?: RecentTokens | undefined;
 }
 
 /** Opens a token. The state is not checked to be an `S`, because only a holder of the key can have sealed it. */
@@ -50,6 +53,9 @@ function attempt<S>(text: unknown, keyring: Keyring, expected: Expected): Outcom
   if (typeof text !== "string") return { kind: "refused", reason: "not_text" };
   if (text.length > maxBytes) return { kind: "refused", reason: "too_long" };
 
+  const sealedHere = expected.recent?.take(text);
+  if (sealedHere !== undefined) return judged(sealedHere, firstWrong(sealedHere, expected));
+
   const reading = read("v1", text, keyring);
   const plain =
     reading.kind === "read" ? unpack(reading.payload, maxInflatedBytes(maxBytes)) : undefined;
@@ -58,6 +64,10 @@ function attempt<S>(text: unknown, keyring: Keyring, expected: Expected): Outcom
 
   if (reading.kind === "refused") return reading;
   if (plain === undefined || head === undefined) return { kind: "refused", reason: "malformed" };
+  return judged(head, wrong);
+}
+
+function judged<S>(head: Head, wrong: TokenReason | undefined): Outcome<S> {
   if (wrong !== undefined) return { kind: "refused", reason: wrong };
   const state = decodeState<S>(head);
   if (state === undefined) return { kind: "refused", reason: "malformed" };

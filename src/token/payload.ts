@@ -4,6 +4,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 const plain = 0;
 const deflated = 1;
+const plainMark = String.fromCharCode(plain);
 
 /** The largest token by default, in bytes. A token is ASCII, so this is also its length. HTTP servers accept far more. */
 export const defaultMaxBytes: number = 32 * 1024;
@@ -13,16 +14,16 @@ export function maxInflatedBytes(maxBytes: number): number {
   return 8 * maxBytes;
 }
 
-/** Writes a text. With `deflate`, it is deflated if that makes it shorter. */
-export function pack(text: string, deflate: boolean): Buffer {
+/**
+ * Writes a text. With `deflate`, it is deflated if that makes it shorter. A payload that is not deflated is returned as a text,
+ * whose UTF-8 is encrypted without another copy of it.
+ */
+export function pack(text: string, deflate: boolean): Buffer | string {
   if (deflate) {
     const short = deflateRawSync(text);
     if (short.length < Buffer.byteLength(text)) return Buffer.concat([Buffer.of(deflated), short]);
   }
-  const payload = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
-  payload[0] = plain;
-  payload.write(text, 1);
-  return payload;
+  return `${plainMark}${text}`;
 }
 
 /**

@@ -14,7 +14,7 @@ export function sealRecord(
   keyring: Keyring,
   random: RandomBytes = randomBytes,
 ): string {
-  return write("r1", Buffer.from(text), keyring, random, `.${place}`);
+  return write("r1", text, keyring, random, `.${place}`);
 }
 
 /** Opens a record. Throws TokenError if it was sealed with an unknown key, for another place, or not by this library. */

@@ -2,6 +2,7 @@
 
 import { Audit } from "../audit/audit.ts";
 import type { Keyring } from "../../token/keyring.ts";
+import { recentTokens } from "../../token/recent-tokens.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "./definition.ts";
 
@@ -40,6 +41,7 @@ export function anotherInstance(
     tasks: undefined,
     ...own,
     keyring: () => own.keyring,
+    recentTokens: recentTokens(),
     audit: trail.record,
     trail,
   };

@@ -108,6 +108,7 @@ function laterRound(
     audience,
     now: environment.now(),
     maxBytes: limits.tokenBytes,
+    recent: core.recentTokens,
   });
   const asCall = (state: CallState, mail: Mail): Call => {
     const came = events(state.out, mail.answers, environment.now(), mail.from);

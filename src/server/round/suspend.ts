@@ -203,7 +203,7 @@ function sealState(
         state: held,
       },
       core.keyring(),
-      { maxBytes: limits.tokenBytes, deflate: limits.deflate },
+      { maxBytes: limits.tokenBytes, deflate: limits.deflate, recent: core.recentTokens },
     );
   try {
     return sealed({ kind: "inline", value: packed });
