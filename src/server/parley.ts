@@ -24,7 +24,6 @@ import { remember } from "./inside.ts";
 import { checkName, implementationOf, sdkServer } from "./implementation.ts";
 import type { Listener } from "./http/listen.ts";
 import { metadataHandler, namingMetadata } from "./http/resource-metadata.ts";
-import { RouteCache } from "./http/fast/route-cache.ts";
 import { Serving } from "./http/web.ts";
 import { nodeEnvironment } from "./ops/environment.ts";
 import { healthOf, readinessOf } from "./ops/health.ts";
@@ -32,7 +31,6 @@ import { resolveKeys } from "./ops/keys.ts";
 import { checkMayServe } from "./ops/worker-only.ts";
 import { loggerFor } from "./ops/logger.ts";
 import { StartCheck } from "./ops/start-check.ts";
-import { telemetry } from "./ops/telemetry.ts";
 import { Attachments } from "./sdk/attachments.ts";
 import { draftTasksOf } from "./sdk/draft-tasks.ts";
 import { type Continuable, continues } from "./pause/continuable.ts";
@@ -49,6 +47,7 @@ import {
   serveOverStdio,
   storeByDefault,
   strangerWarning,
+  telemetry,
   withStore,
 } from "./node-only.ts";
 import { bringStoreParts, neededParts, storeParts } from "./store-parts.ts";
@@ -86,7 +85,6 @@ class ParleyApp implements App {
   readonly #core: Core;
   readonly #dialect: DraftDialect | undefined;
   readonly #configurations: ((server: McpServer) => void)[] = [];
-  readonly #routes: RouteCache;
   readonly #listeners = new Set<Listener>();
   readonly #attachments: Attachments;
   readonly #draftTasks: DraftTasks;
@@ -148,12 +146,6 @@ class ParleyApp implements App {
       derivePrincipal: options.principal,
     });
     this.#pages = new AppPages(this.#core, options);
-    this.#routes = new RouteCache({
-      core: this.#core,
-      registry: this.#registry,
-      configurations: this.#configurations,
-      newServer: () => this.#bareServer(),
-    });
     const closing = () => this.#waits.signal;
     const storeErrors = () => this.#work?.storeErrors ?? 0;
     const storeFailingSince = () => this.#work?.outages.since;
@@ -459,7 +451,9 @@ class ParleyApp implements App {
       core: this.#core,
       serving,
       serverInfo: implementationOf(this.#options),
-      routes: this.#routes.get,
+      registry: this.#registry,
+      configurations: this.#configurations,
+      newServer: () => this.#bareServer(),
     });
     return this.#entry;
   }

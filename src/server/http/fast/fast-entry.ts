@@ -13,7 +13,6 @@ import { logLevels } from "../../../protocol/log-levels.ts";
 import { partNotification } from "../../../protocol/streaming.ts";
 import { Stop } from "../../../replay/stop.ts";
 import { errorText } from "../../../util/error-text.ts";
-import type { Core } from "../../core.ts";
 import type { RoundRequest, RoundResponse } from "../../round/request.ts";
 import { serveRound } from "../../round/round.ts";
 import { ClientParts, wantedStream } from "../../round/client-parts.ts";
@@ -30,16 +29,15 @@ import type { Envelope, Message } from "./fast-message.ts";
 import type { FastLane, NodeRequest } from "../node.ts";
 import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
 import type { Send } from "./outgoing.ts";
-import type { RoundRoute, RouteTable, StreamsRoute, TaskRoute } from "./route-table.ts";
+import { RouteCache } from "./route-cache.ts";
+import type { RouteSources } from "./route-cache.ts";
+import type { RoundRoute, StreamsRoute, TaskRoute } from "./route-table.ts";
 import type { Caller, Serving } from "../web.ts";
 
 /** What the fast entry needs from its app. */
-export interface EntryOptions {
-  readonly core: Core;
+export interface EntryOptions extends RouteSources {
   readonly serving: Serving;
   readonly serverInfo: Implementation;
-  /** The handlers that are served here. Undefined if there are none. */
-  readonly routes: () => RouteTable | undefined;
 }
 
 /** A request that is served here, and what serves it. */
@@ -60,12 +58,15 @@ interface HttpExchange {
 /** The fast entry of one app. */
 export class HttpEntry {
   readonly #options: EntryOptions;
+  /** The handlers that are served here. */
+  readonly #routes: RouteCache;
   readonly #encoder: ResponseEncoder;
   readonly #running = new InFlight<Stop>();
   #isClosed = false;
 
   constructor(options: EntryOptions) {
     this.#options = options;
+    this.#routes = new RouteCache(options);
     this.#encoder = new ResponseEncoder(options.serverInfo);
   }
 
@@ -83,7 +84,7 @@ export class HttpEntry {
 
   #find(req: NodeRequest, json: unknown): Found | undefined {
     const method = methodIn(req);
-    const table = method && this.#options.routes();
+    const table = method && this.#routes.get();
     if (method === undefined || table === undefined) return undefined;
     const message = isMessage(json, method) && isNamed(req, json) ? json : undefined;
     const route = message && table.find(message);
