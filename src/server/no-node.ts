@@ -9,6 +9,7 @@ const needsNode = (way: string) => (): never => {
 
 export const isLoopback: typeof nodeOnly.isLoopback = needsNode("app.listen()");
 export const listen: typeof nodeOnly.listen = needsNode("app.listen()");
+export const metadataHandler: typeof nodeOnly.metadataHandler = needsNode("app.listen()");
 export const defaultConsole: typeof nodeOnly.defaultConsole = needsNode("app.listen()");
 export const checkConsole: typeof nodeOnly.checkConsole = needsNode("app.listen()");
 export const announceConsole: typeof nodeOnly.announceConsole = needsNode("app.listen()");

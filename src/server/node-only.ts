@@ -6,6 +6,7 @@ export { HttpEntry } from "./http/fast/fast-entry.ts";
 export { isLoopback, listen, strangerWarning } from "./http/listen.ts";
 export { announceConsole, checkConsole } from "./http/console-route.ts";
 export { nodeHandler } from "./http/node.ts";
+export { metadataHandler } from "./http/resource-metadata.ts";
 export { siteOf } from "./http/routes.ts";
 export { telemetry } from "./ops/installed-telemetry.ts";
 export { closeOnSignal, closeWithClient } from "./ops/signals.ts";

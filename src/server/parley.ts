@@ -23,7 +23,7 @@ import { handleTo } from "./define/handles.ts";
 import { remember } from "./inside.ts";
 import { checkName, implementationOf, sdkServer } from "./implementation.ts";
 import type { Listener } from "./http/listen.ts";
-import { metadataHandler, namingMetadata } from "./http/resource-metadata.ts";
+import { namingMetadata } from "./http/resource-metadata.ts";
 import { Serving } from "./http/web.ts";
 import { nodeEnvironment } from "./ops/environment.ts";
 import { healthOf, readinessOf } from "./ops/health.ts";
@@ -43,6 +43,7 @@ import {
   HttpEntry,
   isLoopback,
   listen,
+  metadataHandler,
   nodeHandler,
   serveOverStdio,
   storeByDefault,
