@@ -10,6 +10,7 @@ import { longestTimerMs } from "../util/timers.ts";
 import { runBody } from "./step.ts";
 import { Stopped } from "./stop.ts";
 import type { StopReason } from "./stop.ts";
+import type { PlaybackEnds } from "./turn-loop.ts";
 
 // `encodeURIComponent` throws on a lone surrogate, because it has no UTF-8 form.
 const headerSafe = (key: string) =>
@@ -26,13 +27,18 @@ const span = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${Math.round(ms
 /** A retry did not come, because the run has ended or drains. The step has no outcome and runs again. */
 class AbandonedRetry extends Error {}
 
+/** What is told how bodies end. It is an object and no closures, because every run with an operation has one. */
+export interface BodyListener {
+  readonly onBodyFinished: (operation: StepOperation, entry: Entry) => void;
+  /** A retry does not come, because the run drains. */
+  readonly onRetryAbandoned: () => void;
+}
+
 /** Starts step bodies and reports how they end. */
 export class Bodies {
   readonly #carrier: Carrier;
-  readonly #onFinished: (operation: StepOperation, entry: Entry) => void;
-  readonly #onMistake: (fault: unknown) => void;
-  readonly #onForbidden: () => void;
-  readonly #onAbandoned: () => void;
+  readonly #run: Pick<PlaybackEnds, "fail" | "stop">;
+  readonly #listener: BodyListener;
   #running = 0;
   #hasRun = false;
   /** Kept to find operations inside a body (R10). */
@@ -42,18 +48,10 @@ export class Bodies {
   #abortedFor: StopReason | "RunEnded" | undefined;
   #isDraining = false;
 
-  constructor(
-    carrier: Carrier,
-    onFinished: (operation: StepOperation, entry: Entry) => void,
-    onMistake: (mistake: unknown) => void,
-    onForbidden: () => void,
-    onAbandoned: () => void,
-  ) {
+  constructor(carrier: Carrier, run: Pick<PlaybackEnds, "fail" | "stop">, listener: BodyListener) {
     this.#carrier = carrier;
-    this.#onFinished = onFinished;
-    this.#onMistake = onMistake;
-    this.#onForbidden = onForbidden;
-    this.#onAbandoned = onAbandoned;
+    this.#run = run;
+    this.#listener = listener;
   }
 
   /** How many bodies have started and not finished. */
@@ -135,7 +133,7 @@ export class Bodies {
           }
           if (!this.#isRecorded(operation, entry)) return undefined;
           if (entry.kind === "threw") this.#carrier.onStepError?.(key, failure);
-          return this.#onFinished(operation, entry);
+          return this.#listener.onBodyFinished(operation, entry);
         },
         (error: unknown) => this.#failed(operation, error),
       );
@@ -179,9 +177,9 @@ export class Bodies {
     if (!this.#isRecorded(operation)) return;
     if (error instanceof AbandonedRetry) {
       operation.state = "outstanding";
-      return this.#onAbandoned();
+      return this.#listener.onRetryAbandoned();
     }
-    this.#onMistake(error instanceof NotJson ? authorErrors.notJson(operation, error) : error);
+    this.#run.fail(error instanceof NotJson ? authorErrors.notJson(operation, error) : error);
   }
 
   /** Aborts the bodies that are still running. Their outcomes are not recorded, and neither are those of `finished`. */
@@ -232,7 +230,7 @@ export class Bodies {
       const cancel = this.#carrier.after(Math.min(ms, longestTimerMs), () => {
         this.#pauses.delete(abandon);
         // A retry needs the carrier's permission like any other body, because the lease may have ended during the pause.
-        if (this.#carrier.mayStart?.(key) === false) this.#onForbidden();
+        if (this.#carrier.mayStart?.(key) === false) this.#run.stop("LostLease");
         else resolve();
       });
       if (this.#abortedFor === undefined && !this.#isDraining) this.#pauses.add(abandon);

@@ -20,16 +20,17 @@ const hops = 5;
 
 const starting = new Set<StartingRun>();
 
-/** Watches a run whose handler has just been called. */
-export function watchStart(run: StartingRun): void {
-  starting.add(run);
-  void forgetSoon(run);
-}
+/** Watches a run whose handler is about to be called. */
+export const watchStart = (run: StartingRun): void => void starting.add(run);
 
-async function forgetSoon(run: StartingRun): Promise<void> {
+/** The first steps of the handler can be seen no more, or it has done something, as most have when they return. */
+export const endWatch = (run: StartingRun): void => void starting.delete(run);
+
+/** Ends the watch when the first steps of the handler are over. */
+export async function endWatchSoon(run: StartingRun): Promise<void> {
   // oxlint-disable-next-line typescript/await-thenable -- each takes one microtask
   for (let hop = 0; hop <= hops; hop += 1) await undefined;
-  starting.delete(run);
+  endWatch(run);
 }
 
 /** An operation was awaited after its run had ended, and before it was settled. */

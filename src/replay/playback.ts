@@ -14,6 +14,7 @@
 import { Answers } from "./answers.ts";
 import { nextToBegin } from "./begin.ts";
 import { Bodies } from "./bodies.ts";
+import type { BodyListener } from "./bodies.ts";
 import * as authorErrors from "./author-errors.ts";
 import type { Carrier } from "./carrier.ts";
 import { Divergence } from "./divergence.ts";
@@ -35,7 +36,7 @@ import { TurnLoop } from "./turn-loop.ts";
 import type { PlaybackEnds, TurnListener } from "./turn-loop.ts";
 
 /** The part of a run that starts with the first operation of its handler. */
-export class Playback implements TurnListener {
+export class Playback implements TurnListener, BodyListener {
   readonly #carrier: Carrier;
   readonly #inbox: Inbox;
   readonly #log: Log;
@@ -69,16 +70,7 @@ export class Playback implements TurnListener {
     this.#run = run;
     this.#loop = new TurnLoop(carrier.turns, run, this);
     this.#publishing = new Publishing(carrier, this.#loop);
-    this.#bodies = new Bodies(
-      carrier,
-      (operation, entry) => {
-        this.#finished.push({ operation, entry });
-        this.#loop.next("brief");
-      },
-      (error) => run.fail(error),
-      () => run.stop("LostLease"),
-      () => this.#loop.next("brief"),
-    );
+    this.#bodies = new Bodies(carrier, run, this);
     if (patchedKeys(journal.entries).length > 0) this.#patching();
     inbox.listener = this;
   }
@@ -178,6 +170,17 @@ export class Playback implements TurnListener {
     this.#divergence?.endStall();
     this.#inbox.listener = undefined;
     this.#bodies.abort(reason, this.#finished);
+  }
+
+  // ---------------------------------------------------------------- what bodies call (R9)
+
+  onBodyFinished(operation: Operation, entry: Entry): void {
+    this.#finished.push({ operation, entry });
+    this.#loop.next("brief");
+  }
+
+  onRetryAbandoned(): void {
+    this.#loop.next("brief");
   }
 
   // ---------------------------------------------------------------- the end of a turn (R4)

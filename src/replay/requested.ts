@@ -129,10 +129,10 @@ export class Requested {
 
   /** The operations of these kinds that nothing has been started for. */
   waiting<K extends Operation["kind"]>(...kinds: readonly K[]): OfKind<K>[] {
-    const isWaiting = (operation: Operation): operation is OfKind<K> =>
-      operation.state === "outstanding" && kinds.some((kind) => kind === operation.kind);
     const found: OfKind<K>[] = [];
-    for (const operation of this.#outstanding) if (isWaiting(operation)) found.push(operation);
+    for (const operation of this.#outstanding) {
+      if (operation.state === "outstanding" && isOf(operation, kinds)) found.push(operation);
+    }
     return found;
   }
 
@@ -172,6 +172,14 @@ export class Requested {
 }
 
 const none: readonly never[] = [];
+
+const isOf = <K extends Operation["kind"]>(
+  operation: Operation,
+  kinds: readonly K[],
+): operation is OfKind<K> => {
+  const all: readonly Operation["kind"][] = kinds;
+  return all.includes(operation.kind);
+};
 
 const fewUnawaited = 16;
 

@@ -21,7 +21,8 @@ import type {
 import type { Outcome } from "./outcome.ts";
 import type { Inbox } from "./inbox.ts";
 import { isEffect, patchedKeys } from "./journal.ts";
-import { awaitedAfterEnd, watchStart } from "./kept-promises.ts";
+import { awaitedAfterEnd, endWatch, endWatchSoon, watchStart } from "./kept-promises.ts";
+import type { StartingRun } from "./kept-promises.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation, QuestionOperation, StepOperation } from "./requested.ts";
 import type { PatchOperation } from "./patches.ts";
@@ -83,12 +84,17 @@ class Run<T> implements Operations, Stoppable {
       drain.add(listener);
       this.onRunEnd(() => drain.remove(listener));
     }
+    const watched = this.#isLater() ? this.#watchForKept() : undefined;
     let result: T | PromiseLike<T>;
     try {
-      if (this.#isLater()) this.#watchForKept();
       result = handler(input, this);
     } catch (error) {
+      if (watched !== undefined) endWatch(watched);
       return this.#fail(error);
+    }
+    if (watched !== undefined) {
+      if (this.#playback === undefined) void endWatchSoon(watched);
+      else endWatch(watched);
     }
     Promise.resolve(result).then(
       (value) => this.#returned(value),
@@ -223,12 +229,14 @@ class Run<T> implements Operations, Stoppable {
     return entries.length > 0 || out.length > 0;
   }
 
-  #watchForKept(): void {
+  #watchForKept(): StartingRun {
     const { name } = this.#carrier;
     const onKept = (operation: authorErrors.NamedOperation) => {
       if (this.#playback === undefined) this.#fail(authorErrors.keptPromise(name, operation));
     };
-    watchStart({ name, onKept });
+    const starting = { name, onKept };
+    watchStart(starting);
+    return starting;
   }
 
   #awaited(operation: QuestionOperation | StepOperation): void {

@@ -87,7 +87,7 @@ export function packState(state: CallState): PackedState {
       dueAt === undefined ? [key, digest] : [key, digest, dueAt],
     ),
     a: abilities,
-    u: unlessEmpty(unused.flatMap(packUnused)),
+    u: unused.length === 0 ? undefined : unlessEmpty(unused.flatMap(packUnused)),
     l: lowLevel === noLowLevelState ? undefined : lowLevel,
     i: inputDigest,
     v: era === modernVersion ? undefined : era,
@@ -96,12 +96,15 @@ export function packState(state: CallState): PackedState {
     p: version,
     y: yields === 0 ? undefined : yields,
     r: ways === formsOnly(abilities) ? undefined : ways,
-    m: unlessEmpty(
-      out.flatMap(({ key, asked }) => (asked === undefined ? [] : [[key, asked] as const])),
-    ),
-    x: unlessEmpty(out.flatMap(({ key, isExternal }) => (isExternal === true ? [key] : []))),
+    m: out.some(hasPage)
+      ? out.flatMap(({ key, asked }) => (asked === undefined ? [] : [[key, asked] as const]))
+      : undefined,
+    x: out.some(isLeftToOthers) ? out.filter(isLeftToOthers).map(({ key }) => key) : undefined,
   };
 }
+
+const hasPage = ({ asked }: OpenWait): boolean => asked !== undefined;
+const isLeftToOthers = ({ isExternal }: OpenWait): boolean => isExternal === true;
 
 const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined =>
   list.length === 0 ? undefined : list;

@@ -181,7 +181,7 @@ function sealState(
   keptMs: number,
 ): string | Promise<string> {
   const { limits, environment } = core;
-  const longestWait = Math.max(0, ...state.out.map(({ dueAt = 0 }) => dueAt));
+  const longestWait = state.out.reduce((longest, { dueAt = 0 }) => Math.max(longest, dueAt), 0);
   const expiresAt = Math.max(
     environment.now() + Math.max(limits.tokenTtlMs, keptMs),
     longestWait + lateAnswerMs,
