@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonical, digest } from "./canonical.ts";
+import { canonical, digest, digestible, isDigestible } from "./canonical.ts";
 
 test.each([
   [{ b: 1, a: [true, null, "x"] }, '{"a":[true,null,"x"],"b":1}'],
@@ -109,4 +109,44 @@ function reversed(value: unknown): unknown {
     Object.defineProperty(turned, name, { value: reversed(member), enumerable: true });
   }
   return turned;
+}
+
+test("says beforehand which values have a digest", () => {
+  const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
+  const special = fc.constantFrom<unknown>(
+    new Date(0),
+    new Map(),
+    new URL("https://example.com"),
+    Number.NaN,
+    undefined,
+    () => {},
+    Symbol("s"),
+    1n,
+    // oxlint-disable-next-line no-sparse-arrays -- a list with a hole
+    [1, , 2],
+    deep(200),
+    deep(201),
+    Object.create(null),
+  );
+  const value = fc.oneof(
+    fc.anything(),
+    special,
+    fc.array(special),
+    fc.dictionary(fc.string(), special),
+  );
+  fc.assert(
+    fc.property(value, (given) => {
+      expect(isDigestible(given)).toBe(!throws(() => digest(given)));
+      expect(isDigestible(given)).toBe(!throws(() => digestible(given)));
+    }),
+  );
+});
+
+function throws(act: () => unknown): boolean {
+  try {
+    act();
+    return false;
+  } catch {
+    return true;
+  }
 }

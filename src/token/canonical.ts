@@ -36,6 +36,11 @@ export function digestible(value: unknown): unknown {
   return copy(value, 0);
 }
 
+/** Whether `digest` and `digestible` take a value. An error to find that out would cost ten times as much. */
+export function isDigestible(value: unknown): boolean {
+  return isJson(value, 0);
+}
+
 /**
  * Whether a value has the same digest as a JSON value. If members are undefined, it may return false even if the
  * digests are equal.
@@ -52,6 +57,18 @@ export function isSameJson(value: unknown, json: unknown): boolean {
       (name) =>
         Object.hasOwn(json, name) && isSameJson(Reflect.get(value, name), Reflect.get(json, name)),
     )
+  );
+}
+
+function isJson(value: unknown, depth: number): boolean {
+  if (typeof value === "string" || value === null) return true;
+  if (typeof value !== "object") return isLiteral(value);
+  if (depth === maxDepth) return false;
+  // By index, because `every` skips the holes of a sparse list.
+  if (Array.isArray(value)) return Array.from(value).every((item) => isJson(item, depth + 1));
+  return (
+    isPlain(value) &&
+    Object.values(value).every((one) => one === undefined || isJson(one, depth + 1))
   );
 }
 
@@ -125,8 +142,10 @@ function literal(value: unknown): string {
   return String(value);
 }
 
+const isLiteral = (value: unknown): boolean => typeof value === "boolean" || Number.isFinite(value);
+
 function refuseUnlessLiteral(value: unknown): void {
-  if (typeof value === "boolean" || Number.isFinite(value)) return;
+  if (isLiteral(value)) return;
   const kind = typeof value === "number" ? String(value) : typeof value;
   throw new TypeError(`canonical: ${kind} is not a JSON value`);
 }

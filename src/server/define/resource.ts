@@ -7,6 +7,7 @@ import type {
   ScopeChallengeHandler,
 } from "@modelcontextprotocol/server";
 import { isObject } from "../../util/objects.ts";
+import { parsedUrl } from "../../util/parsed-url.ts";
 import { badResult, checkedResult } from "./checked-result.ts";
 import type { Context } from "../context/context.ts";
 import type { Definition, Parsed, WireResult } from "./definition.ts";
@@ -100,11 +101,12 @@ function parseUri(target: string, template: LinearTemplate | undefined): Parsed 
   if (target.length > longestUri) {
     return { ok: false, reason: `The URI is longer than ${longestUri} characters.` };
   }
-  if (!URL.canParse(target)) return { ok: false, reason: `Not a URI: ${target}` };
-  if (template === undefined) return { ok: true, input: [new URL(target)] };
+  const url = parsedUrl(target);
+  if (url === undefined) return { ok: false, reason: `Not a URI: ${target}` };
+  if (template === undefined) return { ok: true, input: [url] };
   const variables = template.match(target);
   if (variables === null) return { ok: false, reason: `Not a URI of this template: ${target}` };
-  return { ok: true, input: [new URL(target), variables] };
+  return { ok: true, input: [url, variables] };
 }
 
 function resourceResult(

@@ -7,7 +7,14 @@ import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Sender } from "../../replay/journal.ts";
 import type { Json } from "../../util/json.ts";
-import { digest, digestible, isSameJson, shortDigest, shortened } from "../../token/canonical.ts";
+import {
+  digest,
+  digestible,
+  isDigestible,
+  isSameJson,
+  shortDigest,
+  shortened,
+} from "../../token/canonical.ts";
 import type { Binding } from "../../token/claims.ts";
 import { TokenError } from "../../token/errors.ts";
 import { open } from "../../token/open.ts";
@@ -245,7 +252,7 @@ class FirstRound implements Call {
   #copied(input: unknown): unknown {
     if (isSameJson(input, this.#arguments)) return this.#arguments;
     try {
-      return digestible(input);
+      return isDigestible(input) ? digestible(input) : undefined;
     } catch {
       return undefined;
     }
@@ -344,7 +351,7 @@ const noJournal: Call["journal"] = { entries: [], out: [] };
 /** Undefined for values that JSON cannot hold, such as a Date or a Map. They are not compared. */
 export function digestOfInput(input: unknown): string | undefined {
   try {
-    return input === undefined ? undefined : shortDigest(input);
+    return isDigestible(input) ? shortDigest(input) : undefined;
   } catch {
     return undefined;
   }

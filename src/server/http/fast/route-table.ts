@@ -7,6 +7,7 @@ import { LinearTemplate, longestUri } from "../../define/linear-template.ts";
 import type { RegisteredResource, Registration } from "../../define/registry.ts";
 import type { Schema } from "../../forms/schema.ts";
 import { passThrough } from "../../sdk/pass-through.ts";
+import { parsedUrl } from "../../../util/parsed-url.ts";
 import type { Message, TaskMethod } from "./fast-message.ts";
 import type { Overrides } from "./author-overrides.ts";
 
@@ -79,8 +80,9 @@ export class RouteTable {
 
   /** Looks up as the SDK does: by the normalised URI, a fixed one before a template, templates in their order. */
   #resource(uri = ""): RoundRoute | undefined {
-    if (uri.length > longestUri || !URL.canParse(uri)) return undefined;
-    const { href } = new URL(uri);
+    const url = uri.length > longestUri ? undefined : parsedUrl(uri);
+    if (url === undefined) return undefined;
+    const { href } = url;
     const handler = this.#resources.has(href)
       ? this.#resources.get(href)
       : this.#templates.find(({ template }) => template.match(href) !== null)?.handler;
