@@ -238,8 +238,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "a value that JSON loses is recorded as no value",
     file: bodies,
-    find: "    this.#onMistake(error instanceof NotJson ? authorErrors.notJson(operation, error) : error);",
-    put: '    if (error instanceof NotJson)\n      this.#onFinished(operation, { kind: "step", key: operation.key, value: undefined });\n    else this.#onMistake(error);',
+    find: "    this.#run.fail(error instanceof NotJson ? authorErrors.notJson(operation, error) : error);",
+    put: '    if (error instanceof NotJson)\n      this.#listener.onBodyFinished(operation, { kind: "step", key: operation.key, value: undefined });\n    else this.#run.fail(error);',
   },
   {
     rule: "R9",
@@ -266,8 +266,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "the carrier is not asked before a body is tried again",
     file: bodies,
-    find: "if (this.#carrier.mayStart?.(key) === false) this.#onForbidden();",
-    put: "if (this.#carrier.mayStart?.(key) === undefined && Math.abs(0) > 0) this.#onForbidden();",
+    find: 'if (this.#carrier.mayStart?.(key) === false) this.#run.stop("LostLease");',
+    put: 'if (this.#carrier.mayStart?.(key) === undefined && Math.abs(0) > 0) this.#run.stop("LostLease");',
   },
   {
     rule: "R11",

@@ -6,7 +6,6 @@ import { isFlat } from "../../util/objects.ts";
 import { Inbox } from "../../replay/inbox.ts";
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Sender } from "../../replay/journal.ts";
-import type { Json } from "../../util/json.ts";
 import {
   digest,
   digestible,
@@ -31,10 +30,11 @@ import { withMail } from "../pages/mailbox.ts";
 import { noLowLevelState } from "../context/low-level.ts";
 import type { LowLevelState } from "../context/low-level.ts";
 import type { RoundRequest } from "./request.ts";
+import { events } from "./round-events.ts";
 import { relaysTasks, waysOf } from "./ways.ts";
 import type { OpenWays } from "./ways.ts";
 import { unpackState } from "./state.ts";
-import type { CallState, OpenWait, PackedState } from "./state.ts";
+import type { CallState, PackedState } from "./state.ts";
 import type { SpanContext } from "../../util/open-telemetry.ts";
 
 /** What a round needs to know about its call. */
@@ -373,33 +373,3 @@ function readState(packed: PackedState): CallState {
     throw new TokenError("malformed");
   }
 }
-
-/** In the order that the questions were asked. A time limit that has passed comes before a late answer (R7). */
-function events(
-  out: readonly OpenWait[],
-  answers: ReadonlyMap<string, object>,
-  now: number,
-  from?: ReadonlyMap<string, Sender>,
-): InboxEvent[] {
-  const found: InboxEvent[] = [];
-  if (out.length === 0 && answers.size === 0) return found;
-  for (const { key, digest: put, dueAt, isExternal } of out) {
-    if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });
-    const value = isExternal === true ? undefined : answers.get(key);
-    if (value === undefined) continue;
-    const { via, who } = from?.get(key) ?? theClient;
-    found.push({ kind: "answer", key, value: json(value), digest: put, via, who });
-  }
-  const known = new Set(out.map(({ key }) => key));
-  for (const [key, value] of answers) {
-    if (!known.has(key)) found.push({ kind: "answer", key, value: json(value), digest: undefined });
-  }
-  return found;
-}
-
-/** It needs no naming. */
-const theClient: Sender = {};
-
-// The value was parsed from a request's JSON.
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const json = (value: object): Json => value as Json;
