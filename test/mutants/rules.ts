@@ -202,7 +202,7 @@ export const ruleMutants: readonly Mutant[] = [
   {
     rule: "R7",
     what: "a late answer wins over the time limit",
-    file: "src/server/round/call.ts",
+    file: "src/server/round/round-events.ts",
     find: '    if (dueAt !== undefined && dueAt <= now) found.push({ kind: "due", key, digest: put });\n',
     put: "",
   },
