@@ -37,8 +37,8 @@ export interface Definition {
   readonly ui?: "form" | undefined;
   /** What a client must be able to do. A call of any other client is refused before anything runs. */
   readonly requires?: readonly (RequiredAbility | ExtensionId)[] | undefined;
-  /** Checks and parses the target and the arguments of a request. */
-  readonly parse: (target: string, args: unknown) => Parsed | Promise<Parsed>;
+  /** Checks and parses the target and the arguments of a request. `url` is the target if it is a URI that was parsed before. */
+  readonly parse: (target: string, args: unknown, url?: URL) => Parsed | Promise<Parsed>;
   /** What is asked before the handler runs, as the tool's config says. */
   readonly approval?: NamedRule | undefined;
   readonly invoke: (input: unknown, ctx: HandlerContext) => unknown;

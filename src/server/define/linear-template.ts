@@ -13,10 +13,13 @@ export const longestUri = 8_192;
 /** Matches exactly what the SDK's template matches, with the same values. */
 export class LinearTemplate extends UriTemplate {
   readonly #parts: readonly Part[];
+  /** Set if there is one variable, as in most templates. Nothing can be divided then. */
+  readonly #single: SingleVariable | undefined;
 
   constructor(template: string) {
     super(template);
     this.#parts = partsOf(template);
+    this.#single = singleIn(this.#parts);
   }
 
   override match(uri: string): TemplateVariables | null {
@@ -24,6 +27,7 @@ export class LinearTemplate extends UriTemplate {
     const [first] = this.#parts;
     // Most URIs that do not match differ here.
     if (first?.kind === "text" && !uri.startsWith(first.text)) return null;
+    if (this.#single !== undefined) return matchOne(this.#single, uri);
     const ends = endsOf(this.#parts, uri);
     if (ends === undefined) return null;
     const variables: TemplateVariables = {};
@@ -51,6 +55,35 @@ type Part =
       /** Whether a value is a list with commas between its items, none of which is empty. */
       readonly isList: boolean;
     };
+
+/** The variable of a template that has no other, and the texts around it. */
+interface SingleVariable {
+  readonly before: string;
+  readonly variable: Variable;
+  readonly behind: string;
+}
+
+function singleIn(parts: readonly Part[]): SingleVariable | undefined {
+  const variables = parts.filter((part) => part.kind === "variable");
+  const [variable] = variables;
+  if (variable === undefined || variables.length > 1 || variable.isList) return undefined;
+  const at = parts.indexOf(variable);
+  const textOf = (some: readonly Part[]) =>
+    some.map((part) => (part.kind === "text" ? part.text : "")).join("");
+  return { before: textOf(parts.slice(0, at)), variable, behind: textOf(parts.slice(at + 1)) };
+}
+
+function matchOne(
+  { before, variable, behind }: SingleVariable,
+  uri: string,
+): TemplateVariables | null {
+  const end = uri.length - behind.length;
+  if (end <= before.length || !uri.startsWith(before) || !uri.endsWith(behind)) return null;
+  const value = uri.slice(before.length, end);
+  for (const character of value) if (!variable.accepts(character)) return null;
+  const isList = variable.isExploded && value.includes(",");
+  return { [variable.name]: isList ? value.split(",") : value };
+}
 
 /** Where each part ends, if the parts match the whole URI. Each variable is as long as the rest allows, from left to right. */
 function endsOf(parts: readonly Part[], uri: string): number[] | undefined {

@@ -87,7 +87,7 @@ export function defineResource<U extends string>(
   return {
     method: "resources/read",
     name,
-    parse: (target) => parseUri(target, template),
+    parse: (target, _args, url) => parseUri(target, template, url),
     invoke: (input, ctx) => {
       const [url, ...variables] = Array.isArray(input) ? input : [input];
       return call(url, ...variables, ctx);
@@ -97,11 +97,15 @@ export function defineResource<U extends string>(
   };
 }
 
-function parseUri(target: string, template: LinearTemplate | undefined): Parsed {
+function parseUri(
+  target: string,
+  template: LinearTemplate | undefined,
+  parsed: URL | undefined,
+): Parsed {
   if (target.length > longestUri) {
     return { ok: false, reason: `The URI is longer than ${longestUri} characters.` };
   }
-  const url = parsedUrl(target);
+  const url = parsed ?? parsedUrl(target);
   if (url === undefined) return { ok: false, reason: `Not a URI: ${target}` };
   if (template === undefined) return { ok: true, input: [url] };
   const variables = template.match(target);

@@ -16,6 +16,8 @@ import type { OpenWays, Way } from "./ways.ts";
 export interface RoundRequest {
   /** The name of the tool or prompt, or the URI of the resource. */
   readonly target: string;
+  /** The URI of the resource, if it has been parsed already. The handler gets this object. */
+  readonly url?: URL | undefined;
   readonly arguments: unknown;
   readonly requestState?: unknown;
   readonly inputResponses?: unknown;

@@ -59,7 +59,7 @@ export async function serveRound(
       if (refused !== undefined) return refused;
     }
     // Awaited only if it is a promise: for a short call, one turn of the microtask queue is a measurable share of its cost.
-    const parsing = definition.parse(request.target, request.arguments);
+    const parsing = definition.parse(request.target, request.arguments, request.url);
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     if (!parsed.ok) return refuseArguments(definition, parsed.reason);
     if (needsStore(definition) && core.store === undefined) {

@@ -120,7 +120,7 @@ export class HttpEntry {
 
   async #round(exchange: HttpExchange, route: RoundRoute): Promise<void> {
     const { req, res, message, caller, outgoing } = exchange;
-    const { handler, target } = route;
+    const { handler, target, url } = route;
     const { _meta, inputResponses, requestState } = message.params;
     const stop = new Stop();
     res.on("close", () => stop.stop("Disconnected"));
@@ -129,6 +129,7 @@ export class HttpEntry {
     try {
       const response = await serveRound(this.#options.core, handler.definition, {
         target,
+        url,
         arguments: (handler.hasArguments ? message.params.arguments : undefined) ?? {},
         requestState,
         inputResponses,

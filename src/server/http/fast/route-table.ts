@@ -25,6 +25,8 @@ export interface RoundRoute {
   readonly handler: RoutedHandler;
   /** The tool's or prompt's name, or the resource's URI. */
   readonly target: string;
+  /** The resource's URI. */
+  readonly url?: URL | undefined;
 }
 
 /** A request about a task. */
@@ -86,7 +88,7 @@ export class RouteTable {
     const handler = this.#resources.has(href)
       ? this.#resources.get(href)
       : this.#templates.find(({ template }) => template.match(href) !== null)?.handler;
-    return roundOf(handler, href);
+    return roundOf(handler, href, url);
   }
 
   #add(registration: Registration): void {
@@ -114,8 +116,11 @@ export class RouteTable {
   }
 }
 
-const roundOf = (handler: RoutedHandler | undefined, target = ""): RoundRoute | undefined =>
-  handler && { kind: "round", handler, target };
+const roundOf = (
+  handler: RoutedHandler | undefined,
+  target = "",
+  url?: URL,
+): RoundRoute | undefined => handler && { kind: "round", handler, target, url };
 
 /** Whether some arguments must also be sent in headers. */
 function hasHeaderArguments(schema: Schema): boolean {
