@@ -291,10 +291,12 @@ export declare interface Finish {
     readonly isUndoing?: boolean | undefined;
     /** How long the task can still be read, in milliseconds, even if its own time ends sooner. */
     readonly keepMs: number;
+    /** Records that are added to the log in the same write. */
+    readonly append?: LogAddition | undefined;
 }
 
-/** Ends the task. Returns undefined when the claim is lost. */
-export declare function finished(task: TaskRecord, ref: ClaimRef, { status, result, statusMessage, keepMs, isUndoing: undoes }: Finish, now: number): TaskRecord | undefined;
+/** Ends the task. Returns undefined when the claim is lost, or another writer was faster. */
+export declare function finished(task: TaskRecord, ref: ClaimRef, { status, result, statusMessage, keepMs, isUndoing: undoes, append }: Finish, now: number): TaskRecord | undefined;
 
 /** A worker that is to hold a task without claiming it. */
 export declare interface Holder {
@@ -330,6 +332,9 @@ export declare const isUndoing: (task: Pick<TaskRecord, "status" | "undos">) => 
  * clients learn what happened. Returns undefined when there is time left.
  */
 export declare function laidToRest(task: TaskRecord, now: number, keepMs: number, unreadMs?: number, undoMs?: number): TaskRecord | undefined;
+
+/** Records that are added to the log together with another write. */
+export declare type LogAddition = Pick<LogAppend, "at" | "records">;
 
 /** Records that a worker adds to the log of a task. */
 export declare interface LogAppend {
@@ -445,9 +450,15 @@ export declare interface OpenWait {
 
 /**
  * Does what `published` does and lets go of the task. The task is due at once if something that it waits for has
- * already arrived.
+ * already arrived. Records that come along are added to the log.
  */
-export declare function parked(task: TaskRecord, ref: ClaimRef, waiting: Waiting, now: number): TaskRecord | undefined;
+export declare function parked(task: TaskRecord, ref: ClaimRef, parking: Parking, now: number): TaskRecord | undefined;
+
+/** What a worker writes down when the handler waits and nothing else of it runs. */
+export declare interface Parking extends Waiting {
+    /** Records that are added to the log in the same write. What they use up is in `taken`. */
+    readonly append?: LogAddition | undefined;
+}
 
 /** Parts of running streams, and how far their task is. */
 export declare interface PartPage {
@@ -875,6 +886,11 @@ export declare interface TaskStore extends Store {
      * set it. Default: no.
      */
     readonly isPerRequest?: boolean | undefined;
+    /**
+     * Set if `park` and `finish` write the records that they bring (`append`). Without it they get none, and each answer costs
+     * an `append` of its own. Default: not set.
+     */
+    readonly appendsWithNext?: true | undefined;
     /** The largest record that the store can keep, in bytes. Default: there is no such limit. */
     readonly mostBytes?: number | undefined;
     /**
@@ -906,13 +922,19 @@ export declare interface TaskStore extends Store {
     readonly addParts: (ref: ClaimRef, parts: readonly StoredPart[]) => Promise<boolean>;
     /** Shows what the handler waits for while it keeps running. */
     readonly publish: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
-    /** Notes what the handler waits for and lets go of the task. */
-    readonly park: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+    /**
+     * Notes what the handler waits for and lets go of the task. If it brings records whose place is not the end of the log,
+     * nothing is written.
+     */
+    readonly park: (ref: ClaimRef, parking: Parking) => Promise<boolean>;
     /** Gives the task back unfinished. */
     readonly release: (ref: ClaimRef, why: Release) => Promise<boolean>;
     /** Sets the status message. */
     readonly report: (ref: ClaimRef, statusMessage: Sealed) => Promise<boolean>;
-    /** Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. */
+    /**
+     * Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. If it brings
+     * records whose place is not the end of the log, nothing is written.
+     */
     readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
     /**
      * Adds records to the log of a task that has ended and whose steps are being undone. Resolves to true if this same

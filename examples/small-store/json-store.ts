@@ -7,6 +7,7 @@ import * as moves from "mcp-parley/store";
 import type {
   ChangeHint,
   ClaimRef,
+  LogAddition,
   Sealed,
   StoredPart,
   TaskRecord,
@@ -80,6 +81,8 @@ const dayMs = 24 * 3_600_000;
 export class JsonStore implements TaskStore {
   readonly "~store" = "json";
   readonly leaseMs = 10_000;
+  /** `park` and `finish` write the records that they bring. */
+  readonly appendsWithNext = true;
   readonly #file: File;
   readonly #now: () => number;
   readonly #listeners = new Set<(hint: ChangeHint) => void>();
@@ -122,6 +125,17 @@ export class JsonStore implements TaskStore {
     return moved;
   }
 
+  /** Adds records to the log of a task, unless the move that brings them has changed nothing. */
+  #logged(
+    kept: Kept,
+    task: TaskRecord | undefined,
+    more: Pick<LogAddition, "records"> | undefined,
+  ): TaskRecord | undefined {
+    if (task === undefined || more === undefined) return task;
+    kept.logs.set(task.id, [...(kept.logs.get(task.id) ?? []), ...more.records]);
+    return task;
+  }
+
   /** Tells those who have subscribed to this store. Other processes look now and then. */
   #announce(hint: ChangeHint | "none"): void {
     if (hint === "none") return;
@@ -133,17 +147,19 @@ export class JsonStore implements TaskStore {
   readonly cancel: TaskStore["cancel"] = async (id, keepMs) =>
     this.#move(id, (task, now) => moves.cancelled(task, now, keepMs)) ?? this.read(id);
 
-  readonly park: TaskStore["park"] = async (ref, waiting) =>
-    this.#move(ref.id, (task, now) => moves.parked(task, ref, waiting, now)) !== undefined;
+  readonly park: TaskStore["park"] = async (ref, parking) => {
+    const park = (task: TaskRecord, now: number, kept: Kept) =>
+      this.#logged(kept, moves.parked(task, ref, parking, now), parking.append);
+    return this.#move(ref.id, park) !== undefined;
+  };
 
   readonly append: TaskStore["append"] = async (ref, more) => {
     const task = await this.read(ref.id);
     // It was written before, and only its acknowledgement was lost.
     if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
     const add = (held: TaskRecord, _now: number, kept: Kept) => {
-      const next = moves.appended(held, ref, more);
+      const next = this.#logged(kept, moves.appended(held, ref, more), more);
       if (next === undefined) return undefined;
-      kept.logs.set(ref.id, [...(kept.logs.get(ref.id) ?? []), ...more.records]);
       const others = (kept.parts.get(ref.id) ?? []).filter(({ key }) => key !== more.streamed);
       kept.parts.set(ref.id, others);
       return next;
@@ -164,19 +180,18 @@ export class JsonStore implements TaskStore {
   readonly finish: TaskStore["finish"] = async (ref, finish) => {
     const task = await this.read(ref.id);
     if (task !== undefined && moves.wasFinished(task, ref, finish)) return true;
-    return this.#move(ref.id, (held, now) => moves.finished(held, ref, finish, now)) !== undefined;
+    const end = (held: TaskRecord, now: number, kept: Kept) =>
+      this.#logged(kept, moves.finished(held, ref, finish, now), finish.append);
+    return this.#move(ref.id, end) !== undefined;
   };
 
   readonly undo: TaskStore["undo"] = async (ref, progress) => {
     // As it is written, because a task whose time is up can still be undone.
     const task = this.#file.read().tasks.get(ref.id);
     if (task !== undefined && moves.wasUndone(task, ref, progress)) return true;
-    const written = this.#move(ref.id, (held, now, kept) => {
-      const next = moves.undone(held, ref, progress, now);
-      const log = kept.logs.get(ref.id) ?? [];
-      if (next !== undefined) kept.logs.set(ref.id, [...log, ...progress.records]);
-      return next;
-    });
+    const written = this.#move(ref.id, (held, now, kept) =>
+      this.#logged(kept, moves.undone(held, ref, progress, now), progress),
+    );
     return written !== undefined;
   };
 

@@ -11,7 +11,9 @@ import type {
   ClaimRef,
   Finish,
   Holder,
+  LogAddition,
   LogAppend,
+  Parking,
   Release,
   Requeue,
   Sealed,
@@ -160,16 +162,22 @@ export function wasAppended(task: TaskRecord, ref: ClaimRef, { at, records }: Lo
 
 /** Adds records to the log. Returns undefined when the claim is lost or another writer was faster. */
 export function appended(task: TaskRecord, ref: ClaimRef, more: LogAppend): TaskRecord | undefined {
-  if (!holds(task, ref) || task.logLength !== more.at) return undefined;
+  const next = holds(task, ref) ? withRecords(task, more) : undefined;
+  if (next === undefined) return undefined;
   const inbox = without(task.inbox, more.taken);
   const { expired: key } = more;
   if (key !== undefined && inbox.some((one) => one.key === key && isInTime(one))) return undefined;
+  return { ...next, inbox: [...more.returned, ...inbox], undos: more.undos ?? task.undos };
+}
+
+/** The task with these records in its log. Returns undefined if another writer was faster. */
+function withRecords(task: TaskRecord, more: LogAddition | undefined): TaskRecord | undefined {
+  if (more === undefined) return task;
+  if (task.logLength !== more.at) return undefined;
   return {
     ...task,
-    inbox: [...more.returned, ...inbox],
     logLength: task.logLength + more.records.length,
     logBytes: task.logBytes + bytesOf(more.records),
-    undos: more.undos ?? task.undos,
     fruitless: 0,
     cause: undefined,
   };
@@ -205,22 +213,23 @@ export function published(
 
 /**
  * Does what `published` does and lets go of the task. The task is due at once if something that it waits for has
- * already arrived.
+ * already arrived. Records that come along are added to the log.
  */
 export function parked(
   task: TaskRecord,
   ref: ClaimRef,
-  waiting: Waiting,
+  parking: Parking,
   now: number,
 ): TaskRecord | undefined {
-  const next = published(task, ref, waiting, now);
+  const written = withRecords(task, parking.append);
+  const next = written && published(written, ref, parking, now);
   if (next === undefined) return undefined;
-  const hasArrived = next.waits.length < waiting.waits.length;
+  const hasArrived = next.waits.length < parking.waits.length;
   const times = next.waits.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
   const earliest = times.length === 0 ? undefined : Math.min(...times);
   const dueAt = hasArrived ? now : earliest;
   // A task that is due again at once, without having used anything up, must not go round in circles forever.
-  const isFruitless = dueAt !== undefined && dueAt <= now && waiting.taken.length === 0;
+  const isFruitless = dueAt !== undefined && dueAt <= now && parking.taken.length === 0;
   return {
     ...next,
     worker: undefined,
@@ -261,16 +270,17 @@ export function wasFinished(task: TaskRecord, ref: ClaimRef, { status }: Finish)
   return task.epoch === ref.epoch && task.status === status && task.rest === undefined;
 }
 
-/** Ends the task. Returns undefined when the claim is lost. */
+/** Ends the task. Returns undefined when the claim is lost, or another writer was faster. */
 export function finished(
   task: TaskRecord,
   ref: ClaimRef,
-  { status, result, statusMessage, keepMs, isUndoing: undoes = false }: Finish,
+  { status, result, statusMessage, keepMs, isUndoing: undoes = false, append }: Finish,
   now: number,
 ): TaskRecord | undefined {
-  if (!holds(task, ref)) return undefined;
-  const ended = { ...over(task, now, keepMs), status, result, statusMessage };
-  return undoes ? keptForUndo(task, ended, now) : { ...ended, undos: 0 };
+  const written = holds(task, ref) ? withRecords(task, append) : undefined;
+  if (written === undefined) return undefined;
+  const ended = { ...over(written, now, keepMs), status, result, statusMessage };
+  return undoes ? keptForUndo(written, ended, now) : { ...ended, undos: 0 };
 }
 
 // ---------------------------------------------------------------- moves of the sweeper

@@ -11,6 +11,7 @@ import type {
   Holder,
   LogAppend,
   NewTask,
+  Parking,
   Release,
   Requeue,
   Sealed,
@@ -94,6 +95,11 @@ export interface TaskStore extends Store {
    * set it. Default: no.
    */
   readonly isPerRequest?: boolean | undefined;
+  /**
+   * Set if `park` and `finish` write the records that they bring (`append`). Without it they get none, and each answer costs
+   * an `append` of its own. Default: not set.
+   */
+  readonly appendsWithNext?: true | undefined;
   /** The largest record that the store can keep, in bytes. Default: there is no such limit. */
   readonly mostBytes?: number | undefined;
   /**
@@ -136,13 +142,19 @@ export interface TaskStore extends Store {
   readonly addParts: (ref: ClaimRef, parts: readonly StoredPart[]) => Promise<boolean>;
   /** Shows what the handler waits for while it keeps running. */
   readonly publish: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
-  /** Notes what the handler waits for and lets go of the task. */
-  readonly park: (ref: ClaimRef, waiting: Waiting) => Promise<boolean>;
+  /**
+   * Notes what the handler waits for and lets go of the task. If it brings records whose place is not the end of the log,
+   * nothing is written.
+   */
+  readonly park: (ref: ClaimRef, parking: Parking) => Promise<boolean>;
   /** Gives the task back unfinished. */
   readonly release: (ref: ClaimRef, why: Release) => Promise<boolean>;
   /** Sets the status message. */
   readonly report: (ref: ClaimRef, statusMessage: Sealed) => Promise<boolean>;
-  /** Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. */
+  /**
+   * Ends the task. Resolves to true if this same end was written before and its acknowledgement was lost. If it brings
+   * records whose place is not the end of the log, nothing is written.
+   */
   readonly finish: (ref: ClaimRef, finish: Finish) => Promise<boolean>;
   /**
    * Adds records to the log of a task that has ended and whose steps are being undone. Resolves to true if this same

@@ -203,6 +203,15 @@ export interface Waiting {
   readonly taken: readonly string[];
 }
 
+/** What a worker writes down when the handler waits and nothing else of it runs. */
+export interface Parking extends Waiting {
+  /** Records that are added to the log in the same write. What they use up is in `taken`. */
+  readonly append?: LogAddition | undefined;
+}
+
+/** Records that are added to the log together with another write. */
+export type LogAddition = Pick<LogAppend, "at" | "records">;
+
 /** Records that a worker adds to the log of a task. */
 export interface LogAppend {
   /** The length of the log before these records, so that a second writer is noticed. */
@@ -263,6 +272,8 @@ export interface Finish {
   readonly isUndoing?: boolean | undefined;
   /** How long the task can still be read, in milliseconds, even if its own time ends sooner. */
   readonly keepMs: number;
+  /** Records that are added to the log in the same write. */
+  readonly append?: LogAddition | undefined;
 }
 
 /** What a worker writes down while it undoes the steps of a task that has ended. */

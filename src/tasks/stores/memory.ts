@@ -20,7 +20,7 @@ import { endsParts } from "../stored-parts.ts";
 import { partsHint } from "./parts-hint.ts";
 import { recordBytes } from "../store.ts";
 import { isLive, isUndoing } from "../task.ts";
-import type { ClaimRef, Sealed, TaskRecord } from "../task.ts";
+import type { ClaimRef, LogAppend, Sealed, TaskRecord } from "../task.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -28,6 +28,7 @@ const dayMs = 24 * 3_600_000;
 export class MemoryStore implements TaskStore {
   readonly "~store" = "memory";
   readonly leaseMs: number;
+  readonly appendsWithNext = true;
   readonly #now: () => number;
   readonly #tasks = new Map<string, TaskRecord>();
   readonly #logs = new Map<string, Sealed[]>();
@@ -188,8 +189,7 @@ export class MemoryStore implements TaskStore {
     if (task !== undefined && moves.wasAppended(task, ref, more)) return true;
     const next = task && moves.appended(task, ref, more);
     if (next === undefined) return false;
-    this.#logs.get(ref.id)?.push(...more.records);
-    this.#history.logged(ref.id, ref.epoch, more, this.#now());
+    this.#log(ref, more);
     this.#put(next, "unseen");
     if (more.streamed !== undefined) {
       this.#parts.recorded(ref.id, more.streamed);
@@ -209,8 +209,8 @@ export class MemoryStore implements TaskStore {
   readonly publish: TaskStore["publish"] = async (ref, waiting) =>
     this.#move(ref, (task) => moves.published(task, ref, waiting, this.#now()));
 
-  readonly park: TaskStore["park"] = async (ref, waiting) =>
-    this.#move(ref, (task) => moves.parked(task, ref, waiting, this.#now()));
+  readonly park: TaskStore["park"] = async (ref, parking) =>
+    this.#move(ref, (task) => moves.parked(task, ref, parking, this.#now()), parking.append);
 
   readonly release: TaskStore["release"] = async (ref, why) =>
     this.#move(ref, (task) => moves.released(task, ref, why, this.#now()));
@@ -221,17 +221,14 @@ export class MemoryStore implements TaskStore {
   readonly finish: TaskStore["finish"] = async (ref, finish) => {
     const task = this.#task(ref.id);
     if (task !== undefined && moves.wasFinished(task, ref, finish)) return true;
-    return this.#move(ref, (held) => moves.finished(held, ref, finish, this.#now()));
+    const end = (held: TaskRecord) => moves.finished(held, ref, finish, this.#now());
+    return this.#move(ref, end, finish.append);
   };
 
   readonly undo: TaskStore["undo"] = async (ref, progress) => {
     const task = this.#tasks.get(ref.id);
     if (task !== undefined && wasUndone(task, ref, progress)) return true;
-    const isWritten = this.#move(ref, (held) => undone(held, ref, progress, this.#now()));
-    if (!isWritten) return false;
-    this.#logs.get(ref.id)?.push(...progress.records);
-    this.#history.logged(ref.id, ref.epoch, progress, this.#now());
-    return true;
+    return this.#move(ref, (held) => undone(held, ref, progress, this.#now()), progress);
   };
 
   readonly leave: TaskStore["leave"] = async (worker) => void this.#workers.delete(worker);
@@ -365,11 +362,22 @@ export class MemoryStore implements TaskStore {
     return task && asOf(task, this.#now());
   }
 
-  #move({ id }: ClaimRef, move: (task: TaskRecord) => TaskRecord | undefined): boolean {
-    const task = this.#task(id);
+  #move(
+    ref: ClaimRef,
+    move: (task: TaskRecord) => TaskRecord | undefined,
+    more?: Pick<LogAppend, "records">,
+  ): boolean {
+    const task = this.#task(ref.id);
     const next = task && move(task);
-    if (next !== undefined) this.#put(next, "holder's");
-    return next !== undefined;
+    if (next === undefined) return false;
+    if (more !== undefined) this.#log(ref, more);
+    this.#put(next, "holder's");
+    return true;
+  }
+
+  #log({ id, epoch }: ClaimRef, more: Pick<LogAppend, "records" | "took">): void {
+    this.#logs.get(id)?.push(...more.records);
+    this.#history.logged(id, epoch, more, this.#now());
   }
 
   #put(task: TaskRecord, change: "seen" | "holder's" | "unseen" = "seen"): TaskRecord {

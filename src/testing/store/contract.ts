@@ -1,6 +1,7 @@
 // The contract that every task store keeps, as a list of cases for any test runner.
 
 import { describeAccounts } from "./accounts.ts";
+import { describeAdditions } from "./additions.ts";
 import { describeAnswers } from "./answers.ts";
 import { describeAudit } from "./auditing.ts";
 import { collected, Skipped } from "./cases.ts";
@@ -38,6 +39,7 @@ const groups: readonly ((opened: () => OpenedStore) => void)[] = [
   describeApprovals,
   describeLeases,
   describeWrites,
+  describeAdditions,
   describeSweeping,
   describeUndoing,
   describeStreams,

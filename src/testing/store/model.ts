@@ -17,6 +17,8 @@ const size = { size: "max" } as const;
 interface World {
   readonly now: number;
   readonly model: TaskStore;
+  /** Whether the store takes records along with other writes. */
+  readonly appendsWithNext: boolean;
 }
 type Operation = (world: World) => Promise<(store: TaskStore) => Promise<unknown>>;
 
@@ -159,9 +161,30 @@ const addParts = fc
     return (store) => store.addParts(claimed, rows);
   });
 
+/** Records that come along with another write, usually at the end of the log. */
+const addition = optional(fc.record({ off: oneOf(0, 0, 0, -1, 1), records: some(text) }));
+const additionTo = async (
+  { model }: World,
+  { id: of }: ClaimRef,
+  given: { readonly off: number; readonly records: readonly string[] } | undefined,
+) => {
+  if (given === undefined) return {};
+  const at = Math.max(0, ((await model.read(of))?.logLength ?? 0) + given.off);
+  return { append: { at, records: given.records } };
+};
+
+const park = fc
+  .record({ held, left: waiting, append: addition })
+  .map(({ held: ref, left, append: along }): Operation => async (world) => {
+    const claim = await ref(world);
+    const more = await additionTo(world, claim, world.appendsWithNext ? along : undefined);
+    return (store) => store.park(claim, { ...left, ...more });
+  });
+
 const finish = fc
   .record({
     held,
+    append: addition,
     finish: fc.record({
       status: oneOf("completed", "failed"),
       result: text,
@@ -170,9 +193,10 @@ const finish = fc
       isUndoing: oneOf(false, true, undefined),
     }),
   })
-  .map(({ held: ref, finish: end }): Operation => async (world) => {
+  .map(({ held: ref, finish: end, append: along }): Operation => async (world) => {
     const claim = await ref(world);
-    return (store) => store.finish(claim, end);
+    const more = await additionTo(world, claim, world.appendsWithNext ? along : undefined);
+    return (store) => store.finish(claim, { ...end, ...more });
   });
 
 const undo = fc
@@ -260,10 +284,7 @@ const operation: fc.Arbitrary<Operation | number> = fc.oneof(
   { weight: 4, arbitrary: decide },
   { weight: 3, arbitrary: append },
   { weight: 3, arbitrary: addParts },
-  {
-    weight: 3,
-    arbitrary: waiting.chain((left) => under((store, ref) => store.park(ref, left), held)),
-  },
+  { weight: 3, arbitrary: park },
   {
     weight: 3,
     arbitrary: waiting.chain((left) => under((store, ref) => store.publish(ref, left), held)),
@@ -317,13 +338,14 @@ async function follow(open: OpenStore, operations: readonly (Operation | number)
     const model = new MemoryStore({ now: () => now });
     // A store may leave approvals out.
     if (store.approvals === undefined) Object.assign(model, { approvals: undefined });
+    const appendsWithNext = store.appendsWithNext === true;
     for (const next of operations) {
       if (typeof next === "number") {
         await advance(next);
         now = await nowOf(store);
         continue;
       }
-      const call = await next({ now, model });
+      const call = await next({ now, model, appendsWithNext });
       const [wanted, got] = [await call(model), await call(store)];
       expect(got).toEqual(wanted);
       const reader = store.reader && model.reader;

@@ -83,6 +83,7 @@ const newTask = {
   most: 100,
   undos: 0,
 };
+const addition = { at: 0, records: ["r"], bytes: 1 };
 const append = { epoch: 1, at: 0, records: ["r"], bytes: 1, taken: [], returned: [] };
 const finish = { epoch: 1, status: "completed", result: "r", keep_ms: 0, keeps: true };
 
@@ -99,7 +100,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["listOwn", "'principal-7', 5000000000000, '', 50", ["tasks_own"]],
     ["listAll", "null, 5000000000000, '', 50", ["tasks_all"]],
     ["answer", group({ answers: [], claimer: "w", lease_ms: 1 }), ["log_pkey", "tasks_pkey"]],
-    ["park", group({ epoch: 1, waits: [], asked: {}, taken: [] }), ["tasks_pkey"]],
+    ["park", group({ epoch: 1, waits: [], asked: {}, taken: [], ...addition }), ["tasks_pkey"]],
     [
       "append",
       group({ ...append, streamed: "draft", ms: 5, tries: 1 }),
@@ -112,7 +113,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ],
     ["readParts", "array['task-1'], array[1], array[0]", ["task_parts_pkey", "tasks_pkey"]],
     ["undo", "'task-1', 1, 0, array['r'], 1, 0, 0", ["tasks_pkey"]],
-    ["finish", group(finish), ["tasks_pkey"]],
+    ["finish", group({ ...finish, ...addition }), ["tasks_pkey"]],
     ["renew", "'w', array['task-1', 'task-2'], array[1, 1], 1000", ["tasks_pkey"]],
     ["revisions", "array['task-1', 'task-2'], null", ["tasks_pkey"]],
     ["revisions", "array['task-1', 'task-2'], 'principal-7'", ["tasks_pkey"]],

@@ -15,7 +15,7 @@ import type { TaskReader } from "../../task-reader.ts";
 import type { ApprovalStore, DecisionResult } from "../../approval-store.ts";
 import { asOf } from "../../expiry.ts";
 import { bytesOf, wasAppended, wasFinished } from "../../moves.ts";
-import type { Arrival, ClaimRef, Sealed, TaskRecord, Waiting } from "../../task.ts";
+import type { Arrival, ClaimRef, LogAddition, Sealed, TaskRecord, Waiting } from "../../task.ts";
 import { parsed, recordOf, wide } from "../columns.ts";
 import type { JsonColumn, TaskRow, Wide } from "../columns.ts";
 import { postgresAccounts } from "./account-statements.ts";
@@ -69,6 +69,7 @@ export const notify = "select set_config('synchronous_commit', 'off', true), pg_
 export class PostgresStore implements TaskStore {
   readonly "~store" = "postgres";
   readonly leaseMs: number;
+  readonly appendsWithNext = true;
   readonly accounts: AccountStore;
   readonly #schema: string;
   readonly #database: PostgresDatabase<StatementName>;
@@ -306,7 +307,8 @@ export class PostgresStore implements TaskStore {
   };
 
   readonly publish: TaskStore["publish"] = (ref, waiting) => this.#waits("publish", ref, waiting);
-  readonly park: TaskStore["park"] = (ref, waiting) => this.#waits("park", ref, waiting);
+  readonly park: TaskStore["park"] = (ref, { append, ...waiting }) =>
+    this.#waits("park", ref, { ...waiting, ...additionOf(append) });
 
   readonly release: TaskStore["release"] = (ref, { afterMs, isFruitless, cause }) =>
     this.#move("release", ref, [whole(afterMs), isFruitless, cause ?? null]);
@@ -315,9 +317,10 @@ export class PostgresStore implements TaskStore {
     this.#move("report", ref, [statusMessage]);
 
   readonly finish: TaskStore["finish"] = async (ref, finish) => {
-    const { status, result, statusMessage, keepMs, isUndoing = false } = finish;
+    const { status, result, statusMessage, keepMs, isUndoing = false, append } = finish;
     const ending = { status, result, message: statusMessage, keep_ms: whole(keepMs) };
-    const member = { ...this.#shownRef(ref), ...ending, keeps: isUndoing };
+    const more = { keeps: isUndoing, ...additionOf(append) };
+    const member = { ...this.#shownRef(ref), ...ending, ...more };
     const [row] = await this.#grouped<Shown>("finish", member);
     if (row === undefined) return this.#was(ref, (task) => wasFinished(task, ref, finish));
     this.#hints.changed([ref.id], { isNews: false, ...shown(row) });
@@ -492,8 +495,7 @@ export class PostgresStore implements TaskStore {
 
   /** Writes what a task waits for, which clients can see as well. */
   async #waits(name: "publish" | "park", ref: ClaimRef, waiting: Waiting): Promise<boolean> {
-    const { waits, asked, taken } = waiting;
-    const member = { ...this.#shownRef(ref), waits, asked, taken };
+    const member = { ...waiting, ...this.#shownRef(ref) };
     const [row] = await this.#grouped<Moved & Shown>(name, member);
     if (row === undefined) return false;
     this.#hints.changed([ref.id], { isDue: row.is_due === true, isNews: false, ...shown(row) });
@@ -514,6 +516,10 @@ export class PostgresStore implements TaskStore {
     return row?.is_done === true;
   }
 }
+
+/** Records that come along with another write, as a member has them. */
+const additionOf = (append: LogAddition | undefined) =>
+  append && { at: append.at, records: append.records, bytes: bytesOf(append.records) };
 
 /** Which task, under which claim. */
 const refOf = ({ id, epoch }: ClaimRef): ClaimRef => ({ id, epoch });

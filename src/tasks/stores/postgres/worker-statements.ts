@@ -2,6 +2,7 @@
 
 import { endedRun, isHeld, isLive, isOpenAt, isUndoing } from "./fragments.ts";
 import { members, nowIn, record, recordIf } from "./fragments.ts";
+import { taskColumnNames } from "../columns.ts";
 
 /** The names of these statements. */
 export type WorkerStatement =
@@ -32,12 +33,37 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
   const isFirstWait = `task.waits = '[]' and jsonb_array_length(open.waits) = 1
           and open.waits -> 0 ->> 'kind' <> 'timer'`;
 
-  /** Whether the task is due again at once and has used nothing up. */
-  const isFruitless = `coalesce(open.at <= ${now}, false) and cardinality(given.taken) = 0`;
+  /** Whether the task is due again at once, has used nothing up and brings no records. */
+  const isFruitless = `coalesce(open.at <= ${now}, false) and cardinality(given.taken) = 0
+            and given.records is null`;
+
+  /** What a member has that may bring records, with the place of the first one. */
+  const addition = "at integer, records text[], bytes bigint";
+
+  /** For a row that gets the records of its member, if there are any. */
+  const withRecords = `
+      log_length = task.log_length + coalesce(cardinality(given.records), 0),
+      log_bytes = task.log_bytes + coalesce(given.bytes, 0),`;
+
+  /** Whether the records of a member, if there are any, come after the last one of the log. */
+  const isNext = "(given.at is null or task.log_length = given.at)";
+
+  /** An update of the rows of tasks that is named `moved`, the records that it brings, and what both come to. */
+  const andLog = (update: string, more: string): string => `,
+    moved as (${update}
+      returning given.n, given.id as task_id, given.epoch as held, given.at as place, given.records${more},
+        ${recordIf("given.shows", "task")}
+    ),
+    written as (
+      insert into ${schema}.log (task_id, seq, record, epoch, at)
+      select moved.task_id, moved.place + entry.place - 1, entry.value, moved.held, ${now}
+      from moved, unnest(moved.records) with ordinality as entry (value, place)
+    )`;
+
+  const shownTask = taskColumnNames.map((name) => `moved.${name}`).join(", ");
 
   /** For `park` and `publish`, which differ only in what happens to the worker: more columns, their values, and more. */
   const waiting = (columns: string, values: string, more: string): string => `
-    with ${members("id text, epoch integer, waits jsonb, asked jsonb, taken text[], shows boolean")}
     update ${schema}.tasks as task set
       revision = task.revision + 1,
       updated_at = ${now},
@@ -73,9 +99,11 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
         ) as open
       )
     from given
-    where task.id = given.id and task.epoch = given.epoch and ${isHeld("task", now)}
-    returning given.n, task.worker is null and task.due_at <= ${now} as is_due,
-      ${recordIf("given.shows", "task")}`;
+    where task.id = given.id and task.epoch = given.epoch and ${isHeld("task", now)}`;
+
+  const waitingMember =
+    "id text, epoch integer, waits jsonb, asked jsonb, taken text[], shows boolean";
+  const isDue = `task.worker is null and task.due_at <= ${now} as is_due`;
 
   /** Whether the worker keeps the task that it finishes, in order to undo its steps. */
   const undoes = "given.keeps and task.undos > 0";
@@ -196,19 +224,28 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     select appended.n from appended`,
 
     // Safe: one row, one update. An answer either comes before and is in the inbox, or comes after and makes the task due.
-    park: waiting(
-      ", due_at, fruitless, cause",
-      `,
+    park: `
+    with ${members(`${waitingMember}, ${addition}`)}${andLog(
+      `${waiting(
+        ", due_at, fruitless, cause",
+        `,
           open.at,
           case when ${isFruitless} then task.fruitless else 0 end,
           case when ${isFruitless} then task.cause end`,
-      `,
+        `,${withRecords}
       runs = ${endedRun("task", now, "'parked'")},
       worker = null`,
-    ),
+      )}
+      and ${isNext}`,
+      `, ${isDue}`,
+    )}
+    select moved.n, moved.is_due, ${shownTask} from moved`,
 
     // Safe: for the same reason as `park`.
-    publish: waiting("", "", ""),
+    publish: `
+    with ${members(waitingMember)}${waiting("", "", "")}
+    returning given.n, ${isDue},
+      ${recordIf("given.shows", "task")}`,
 
     // Safe: one row, one update.
     release: `
@@ -232,7 +269,8 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
     // Safe: one row, one update.
     finish: `
     with ${members(`id text, epoch integer, status text, result text, message text, keep_ms bigint,
-        keeps boolean, shows boolean`)}
+        keeps boolean, shows boolean, ${addition}`)}${andLog(
+      `
     update ${schema}.tasks as task set
       status = given.status,
       result = given.result,
@@ -243,14 +281,17 @@ export function workerStatements(schema: string): Readonly<Record<WorkerStatemen
       runs = case when ${undoes} then task.runs else ${endedRun("task", now, finishedHow)} end,
       worker = case when ${undoes} then task.worker end,
       due_at = case when ${undoes} then task.due_at end,
-      fruitless = case when ${undoes} then 1 else task.fruitless end,
-      cause = case when ${undoes} then null else task.cause end,
+      fruitless = case when ${undoes} then 1 when given.records is null then task.fruitless else 0 end,
+      cause = case when ${undoes} or given.records is not null then null else task.cause end,${withRecords}
       waits = '[]',
       inbox = '[]',
       expires_at = greatest(task.expires_at, ${now} + given.keep_ms)
     from given
     where task.id = given.id and task.epoch = given.epoch and ${isHeld("task", now)}
-    returning given.n, ${recordIf("given.shows", "task")}`,
+      and ${isNext}`,
+      "",
+    )}
+    select moved.n, ${shownTask} from moved`,
 
     // Safe: locked first. The newest row shows whether the same progress was written before, even if that attempt was still
     // under way when this one began.

@@ -12,7 +12,7 @@ import { asOf } from "../../expiry.ts";
 import * as moves from "../../moves.ts";
 import { undone, wasUndone } from "../../undo-moves.ts";
 import { isUndoing } from "../../task.ts";
-import type { ClaimRef, TaskRecord } from "../../task.ts";
+import type { ClaimRef, LogAddition, TaskRecord } from "../../task.ts";
 import { AccountTable, sqliteAccounts } from "./account-table.ts";
 import { AuditTable, auditIn } from "./audit-table.ts";
 import type { SqliteDatabase } from "./driver.ts";
@@ -61,6 +61,12 @@ interface OpenFile extends Tables {
   readonly version: (() => number) | undefined;
 }
 
+/** What goes with a move: records for the log, and whether the same move was made before. */
+interface Along {
+  readonly append?: LogAddition | undefined;
+  readonly wasDone?: ((task: TaskRecord) => boolean) | undefined;
+}
+
 /** Notes a change that others may be following, for a hint after the commit. */
 type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
 
@@ -68,6 +74,7 @@ type Changed = (task: TaskRecord, isNews?: boolean) => TaskRecord;
 export class SqliteStore implements TaskStore {
   readonly "~store" = "sqlite";
   readonly leaseMs: number;
+  readonly appendsWithNext = true;
   readonly mostBytes: number | undefined;
   readonly #path: SqliteStoreSettings["path"];
   readonly #now: () => number;
@@ -257,8 +264,10 @@ export class SqliteStore implements TaskStore {
   readonly publish: TaskStore["publish"] = (ref, waiting) =>
     this.#move(ref, (task) => moves.published(task, ref, waiting, this.#now()));
 
-  readonly park: TaskStore["park"] = (ref, waiting) =>
-    this.#move(ref, (task) => moves.parked(task, ref, waiting, this.#now()));
+  readonly park: TaskStore["park"] = (ref, parking) =>
+    this.#move(ref, (task) => moves.parked(task, ref, parking, this.#now()), {
+      append: parking.append,
+    });
 
   readonly release: TaskStore["release"] = (ref, why) =>
     this.#move(ref, (task) => moves.released(task, ref, why, this.#now()));
@@ -267,11 +276,10 @@ export class SqliteStore implements TaskStore {
     this.#move(ref, (task) => moves.reported(task, ref, message, this.#now()));
 
   readonly finish: TaskStore["finish"] = (ref, finish) =>
-    this.#move(
-      ref,
-      (task) => moves.finished(task, ref, finish, this.#now()),
-      (task) => moves.wasFinished(task, ref, finish),
-    );
+    this.#move(ref, (task) => moves.finished(task, ref, finish, this.#now()), {
+      append: finish.append,
+      wasDone: (task) => moves.wasFinished(task, ref, finish),
+    });
 
   readonly undo: TaskStore["undo"] = (ref, progress) =>
     this.#write(({ tasks, history }, changed) => {
@@ -382,16 +390,17 @@ export class SqliteStore implements TaskStore {
   }
 
   #move(
-    { id }: ClaimRef,
+    ref: ClaimRef,
     move: (task: TaskRecord) => TaskRecord | undefined,
-    wasDone: (task: TaskRecord) => boolean = () => false,
+    { append, wasDone }: Along = {},
   ): Promise<boolean> {
     return this.#write(({ tasks, history }, changed) => {
-      const task = this.#asOfNow(tasks.byId(id));
+      const task = this.#asOfNow(tasks.byId(ref.id));
       if (task === undefined) return false;
-      if (wasDone(task)) return true;
+      if (wasDone?.(task) === true) return true;
       const next = move(task);
       if (next === undefined) return false;
+      if (append !== undefined) tasks.appendLog(ref, append, this.#now());
       tasks.update(changed(next, false), history.ended(next, endedRun(task, next, this.#now())));
       return true;
     });
