@@ -6,7 +6,7 @@ import type { Divergence } from "./divergence.ts";
 import type { InboxEvent } from "./inbox.ts";
 import type { AnswerEntry, Entry } from "./journal.ts";
 import type { Reading } from "./operations.ts";
-import type { QuestionOperation } from "./requested.ts";
+import type { Operation, QuestionOperation } from "./requested.ts";
 import type { TurnLoop } from "./turn-loop.ts";
 
 /** What answers need from the playback that they belong to. */
@@ -19,6 +19,10 @@ export interface AnsweredPlayback {
 }
 
 type Answered = Extract<InboxEvent, { kind: "answer" }>;
+
+/** Whether a later run would make the same entry of the same answer. `admit` may look at more than the answer. */
+export const isRepeatable = ({ kind }: Entry, operation: Operation | undefined): boolean =>
+  kind === "answer" && operation?.kind === "question" && operation.spec.admit === undefined;
 
 /** The answers of one run. */
 export class Answers {

@@ -7,8 +7,8 @@ import type { Stop } from "./stop.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * What the engine needs from its surroundings. Rounds implement little of it; `append`, `cut`, `publish` and `mayStart` are
- * for a carrier that keeps the log in a store during the run.
+ * What the engine needs from its surroundings. Rounds implement little of it; `append`, `write`, `cut`, `publish` and `mayStart`
+ * are for a carrier that keeps the log in a store during the run.
  */
 export interface Carrier {
   /** The handler's name, for messages. */
@@ -23,9 +23,18 @@ export interface Carrier {
   readonly stallMs: number;
   /**
    * Makes an entry durable. If it throws, the run fails before the entry is delivered. For an answer, `shown` is what its
-   * question gave the carrier to show.
+   * question gave the carrier to show. `isRepeatable` says that a later run would make the same entry of the same answer. A
+   * carrier that keeps the answer until then may put the entry off, and makes it durable when `write` is called or with the
+   * next thing that it makes durable.
    */
-  readonly append?: ((entry: Entry, shown?: unknown) => void | Promise<void>) | undefined;
+  readonly append?:
+    | ((entry: Entry, shown?: unknown, isRepeatable?: boolean) => void | Promise<void>)
+    | undefined;
+  /**
+   * Makes durable what `append` has put off. Called before bodies start, because they may do anything with what the handler
+   * knows. Undefined: there is nothing.
+   */
+  readonly write?: (() => Promise<void> | undefined) | undefined;
   /** Called with each answer that an earlier run has recorded, before it is delivered. */
   readonly onReplayed?: ((entry: AnswerEntry, shown: unknown) => void) | undefined;
   /** Removes the entries from this index on. Their answers and timers go back to the inbox as these events. */
@@ -96,6 +105,7 @@ export interface Carrier {
 export type RunRecording = Pick<
   Carrier,
   | "append"
+  | "write"
   | "cut"
   | "publish"
   | "mayStart"

@@ -11,8 +11,8 @@
 // operation, comes before anything that could cut such a call short: the first action of a run, a delivery while other
 // operations are outstanding, and the end of the run.
 
-import { Answers } from "./answers.ts";
-import { nextToBegin } from "./begin.ts";
+import { Answers, isRepeatable } from "./answers.ts";
+import { firstToWrite } from "./begin.ts";
 import { Bodies } from "./bodies.ts";
 import type { BodyListener } from "./bodies.ts";
 import * as authorErrors from "./author-errors.ts";
@@ -307,12 +307,14 @@ export class Playback implements TurnListener, BodyListener {
     });
   }
 
-  /** False if it notes first that a step with an undo begins, and starts nothing yet (R16). */
+  /** False if something has to be durable before, so that it starts nothing yet (R3, R16). */
   #startBodies(): boolean {
     const steps = this.#requested.waiting("step");
-    const begun = nextToBegin(steps, this.#log, this.#carrier);
-    if (begun !== undefined) this.#record(begun, () => this.#loop.next("brief"));
-    if (begun !== undefined) return false;
+    const first = firstToWrite(steps, this.#log, this.#carrier);
+    const again = () => this.#loop.next("brief");
+    if (first instanceof Promise) this.#loop.whenReady(() => first, again);
+    else if (first !== undefined) this.#record(first, again);
+    if (first !== undefined) return false;
     const started = this.#bodies.startAll(steps, this.#finished);
     if (started === "forbidden") this.#run.stop("LostLease");
     if (started === "later") this.#isPostponed = true;
@@ -366,16 +368,16 @@ export class Playback implements TurnListener, BodyListener {
     this.#record(entry, () => this.#deliver(operation, entry));
   }
 
-  /** Makes an entry durable, then continues. */
+  /** Hands an entry to the carrier, which makes it durable, and then continues. */
   #record(entry: Entry, then: () => void): void {
     const { append } = this.#carrier;
     const recorded = () => {
       this.#log.push(entry);
       then();
     };
-    if (append === undefined) recorded();
-    else
-      this.#loop.whenReady(() => append(entry, shownBy(this.#requested.get(entry.key))), recorded);
+    if (append === undefined) return recorded();
+    const of = this.#requested.get(entry.key);
+    this.#loop.whenReady(() => append(entry, shownBy(of), isRepeatable(entry, of)), recorded);
   }
 
   #deliver(operation: Operation, entry: Entry): void {

@@ -237,6 +237,77 @@ describe("R3 log and inbox", () => {
     expect(delivered).not.toHaveBeenCalled();
   });
 
+  test("what the carrier has put off is durable before a body starts, and is not written without one", async () => {
+    const happened: string[] = [];
+    const unwritten: string[] = [];
+    const carrier: Partial<Carrier> = {
+      append: ({ key }, _shown, isRepeatable) => {
+        happened.push(`${isRepeatable === true ? "put off" : "appended"} ${key}`);
+        if (isRepeatable === true) unwritten.push(key);
+      },
+      write: () => {
+        const keys = unwritten.splice(0);
+        if (keys.length === 0) return undefined;
+        return immediate().then(() => void happened.push(`wrote ${keys.join()}`));
+      },
+    };
+    const outcome = await runOnce(
+      async (ops) => {
+        await ops.ask("a", plain("A?"));
+        await ops.ask("b", plain("B?"));
+        const step = (key: string) => ops.step(key, () => void happened.push(`body ${key}`));
+        await Promise.all([step("s"), step("t")]);
+        await ops.ask("c", plain("C?"));
+      },
+      emptyJournal,
+      [answer("a", "A?"), answer("b", "B?"), answer("c", "C?")],
+      carrier,
+    );
+    expect(outcome.kind).toBe("done");
+    expect(happened.join("; ")).toBe(
+      "put off a; put off b; wrote a,b; body s; body t; appended s; appended t; put off c",
+    );
+  });
+
+  test("if what was put off cannot be written, no body starts", async () => {
+    const body = vi.fn();
+    const outcome = await runOnce((ops) => ops.step("s", body), emptyJournal, [], {
+      append: () => {},
+      write: () => Promise.reject(new Error("disk full")),
+    });
+    expect(errorOf(outcome)).toMatchObject({ message: "disk full" });
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  test("only an answer that would be recorded in the same way again may be put off", async () => {
+    const repeatable = vi.fn();
+    const carrier: Partial<Carrier> = {
+      append: ({ key }, _shown, isRepeatable) => repeatable(key, isRepeatable),
+    };
+    const admit = (value: Json) => ({ kind: "value", value }) as const;
+    await runOnce(
+      async (ops) => {
+        await ops.ask("plain", plain("Plain?"));
+        await ops.ask("checked", plain("Checked?", { admit }));
+        await ops.ask("late", plain("Late?", { timeoutMs: 1 })).catch(() => {});
+        await ops.step("step", () => 1);
+      },
+      emptyJournal,
+      [
+        answer("plain", "Plain?"),
+        answer("checked", "Checked?"),
+        { kind: "due", key: "late", digest: "Late?" },
+      ],
+      carrier,
+    );
+    expect(repeatable.mock.calls).toEqual([
+      ["plain", true],
+      ["checked", false],
+      ["late", false],
+      ["step", false],
+    ]);
+  });
+
   test("the first event in the inbox whose operation is outstanding becomes the next entry", async () => {
     const handler = async (ops: Operations) => {
       const first = await Promise.race([ops.ask("a", plain("A?")), ops.ask("b", plain("B?"))]);

@@ -61,6 +61,20 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R3",
+    what: "bodies start before the answers that were put off are durable",
+    file: "src/replay/begin.ts",
+    find: " ?? carrier.write?.();",
+    put: ";",
+  },
+  {
+    rule: "R3",
+    what: "an answer is put off although its question looks at more than the answer",
+    file: answers,
+    find: " && operation.spec.admit === undefined;",
+    put: ";",
+  },
+  {
+    rule: "R3",
     what: "the last fitting event is taken, not the first",
     file: "src/replay/inbox.ts",
     find: "this.#events.findIndex(fits)",

@@ -3,7 +3,8 @@
 
 import { elicitAnswer } from "../../protocol/answers.ts";
 import { isAnswer } from "../../replay/journal.ts";
-import type { AnswerEntry, Entry } from "../../replay/journal.ts";
+import type { Carrier } from "../../replay/carrier.ts";
+import type { AnswerEntry } from "../../replay/journal.ts";
 import type { Open } from "../../replay/outcome.ts";
 import type { Json } from "../../util/json.ts";
 import { isObject } from "../../util/objects.ts";
@@ -130,10 +131,10 @@ const nothing: AuditedQuestion = {};
 /** Adds the audit to how a run records its entries. */
 export function audited(
   audit: CallAudit,
-  append: ((entry: Entry) => void | Promise<void>) | undefined,
-): (entry: Entry, shown?: unknown) => void | Promise<void> {
-  return (entry, shown) => {
-    const appended = append?.(entry);
+  append: Carrier["append"],
+): NonNullable<Carrier["append"]> {
+  return (entry, shown, isRepeatable) => {
+    const appended = append?.(entry, shown, isRepeatable);
     if (!isAnswer(entry)) return appended;
     return appended === undefined
       ? audit.answered(entry, shown)

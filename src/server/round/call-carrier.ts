@@ -129,6 +129,10 @@ export abstract class CallCarrier implements Carrier, CallFacts {
     return this.recording.cut;
   }
 
+  get write(): Carrier["write"] {
+    return this.recording.write;
+  }
+
   get publish(): Carrier["publish"] {
     return this.recording.publish;
   }
