@@ -49,6 +49,7 @@ const program: Program = {
     },
     input,
     carrier: carrierOf(tool, callId),
+    mayPutOff: true,
     shown: () => ({
       kind: "question",
       request: { message: "Go on?", properties: { go: "string" } },

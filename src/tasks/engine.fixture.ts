@@ -60,6 +60,7 @@ function programOf(name: string, handler: Handler, stallMs: number, undos: Undos
         canDetach: false,
         canYield: false,
       }),
+      mayPutOff: true,
       shown: ({ key, shown }) =>
         shown === "external" ? { kind: "external" } : { kind: "question", request: { ask: key } },
     }),

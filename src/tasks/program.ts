@@ -60,6 +60,11 @@ export interface Prepared {
   readonly input: unknown;
   /** The carrier of this run, which passes on what the task engine does itself: it records entries and stops the run. */
   readonly carrier: (recording: RunRecording) => Carrier;
+  /**
+   * Whether the entry of an answer may be written after the handler has it. After a crash the handler gets the same answer again,
+   * so nothing that would notice this may be told of answers. Default: no.
+   */
+  readonly mayPutOff?: boolean | undefined;
   /** How the client sees an open question. It does not see a question that is answered from elsewhere. */
   readonly shown: (open: Open) => Shown;
   /** Called with questions that are about to be shown for the first time. */

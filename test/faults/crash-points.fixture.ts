@@ -44,13 +44,13 @@ export function describeCrashPoints(name: string, open: () => Promise<Opened>): 
 
     const story = (fate: Fate) => crash(opened!.store, fate);
 
-    test("makes exactly these calls: 37, so 111 points", async () => {
+    test("makes exactly these calls: 33, so 99 points", async () => {
       const told = await story({});
       expect(mistakesIn(told)).toEqual([]);
       expect(told.cutShort).toEqual([]);
       expect(told.hasty).toEqual([]);
       expect(told.calls.toSorted()).toEqual(calls.toSorted());
-      expect(points).toHaveLength(111);
+      expect(points).toHaveLength(99);
     });
 
     test("makes these calls when its engine leaves", async () => {

@@ -16,7 +16,9 @@ const points: readonly Point[] = [
   { call: "create 1", when: "after" },
   { call: "append 1", when: "before" },
   { call: "park 5", when: "before" },
-  { call: "append 11", when: "after" },
+  // The answer that was put off, before a body starts, and the outcome of that body.
+  { call: "append 5", when: "before" },
+  { call: "append 7", when: "after" },
 ];
 
 async function placeOf(kind: Place["kind"]): Promise<Place> {

@@ -82,6 +82,8 @@ export interface AuditedCall {
 export interface AuditTrail {
   /** Whether anything would come of a record. Asking costs nothing. */
   readonly isOn: boolean;
+  /** Whether a record that is written again changes nothing. The store knows what it has. A sink by itself is told again. */
+  readonly isOnce: boolean;
   /** Records what happened, all of it in one call or in none. It never rejects, and resolves when the store has it. */
   readonly record: (
     records: NewAuditRecord | readonly NewAuditRecord[],

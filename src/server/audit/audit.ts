@@ -73,6 +73,10 @@ export class Audit implements AuditTrail {
     return auditing.sink !== undefined || (auditing.store !== false && store?.audit !== undefined);
   }
 
+  get isOnce(): boolean {
+    return !this.isOn || this.#store() !== undefined;
+  }
+
   readonly record = async (
     given: NewAuditRecord | readonly NewAuditRecord[],
     call: AuditedCall = {},

@@ -88,6 +88,7 @@ async function prepare(
     audit: carrier.audit,
     asked: (open) => carrier.audit?.asked(open),
     carrier: (recording) => carrier.recordingTo(recording),
+    mayPutOff: core.trail.isOnce,
     shown: ({ key, digest = "", shown, reason }) => {
       if (isExternal(shown)) {
         const page = shown.page();

@@ -1,7 +1,8 @@
 // Long on purpose: everything that happens to one run of a task meets here.
 // One run of a task: a claim becomes a journal, the handler runs on it, and its end is written to the store.
 //
-// Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. If
+// Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. What it
+// may put off until then is in task-journal.ts. If
 // something goes wrong here, the task stays as the store has it, and the next claim continues from there.
 
 import { ParleyError } from "../../errors.ts";
@@ -19,7 +20,7 @@ import { changedOutside, MovedRecordError, openInput } from "../ownership.ts";
 import { isForged, places } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
 import { isUndoing } from "../task.ts";
-import type { Arrival, ClaimRef, Waiting } from "../task.ts";
+import type { Arrival, ClaimRef, LogAddition, Waiting } from "../task.ts";
 import type { RunningStep } from "./blocked-loop.ts";
 import { BodyTimes } from "./body-times.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
@@ -277,6 +278,7 @@ export class Execution {
     this.#due.watch();
     const times = new BodyTimes();
     const late = this.#deps.late?.of(this.ref.id, () => journal.length);
+    const mayPutOff = prepared.mayPutOff === true && this.#deps.store.appendsWithNext === true;
     return run(
       prepared.handler,
       prepared.input,
@@ -287,11 +289,15 @@ export class Execution {
       prepared.carrier({
         stop: this.#claim.stop,
         drain: this.#drain,
-        append: (entry: Entry) =>
-          journal.append(entry, times.took(entry)).catch((error: unknown) => {
+        append: (entry: Entry, _shown, isRepeatable = false) => {
+          // A body that is running may use what the handler knows.
+          if (isRepeatable && mayPutOff && this.#bodies.size === 0) return journal.putOff(entry);
+          return journal.append(entry, times.took(entry)).catch((error: unknown) => {
             if (this.#claim.stop.reason === "LostLease") late?.keep(entry);
             throw error;
-          }),
+          });
+        },
+        write: () => journal.flush(),
         cut: (from, back) => journal.cut(from, back),
         publish: async (open) => {
           await journal.publish(open, prepared);
@@ -320,8 +326,13 @@ export class Execution {
     const { store, sealer } = this.#deps;
     if (this.#claim.stop.reason !== undefined) return;
     const sealed = sealer.seal(message, places.message(this.#claimed.task.callId));
-    // A run does not stop because a status message could not be written.
-    await store.report(this.ref, sealed).catch(() => {});
+    try {
+      // The message may say what was answered.
+      await this.journal?.flush();
+      await store.report(this.ref, sealed);
+    } catch {
+      // A run does not stop because a status message could not be written.
+    }
   }
 
   // ---------------------------------------------------------------- how it ends
@@ -340,7 +351,9 @@ export class Execution {
     }
     await prepared.asked?.(journal.fresh);
     await this.#reports.flush();
-    await this.#claim.persist(() => this.#deps.store.park(this.ref, waiting));
+    await journal.writeWith((append) =>
+      this.#deps.store.park(this.ref, append === undefined ? waiting : { ...waiting, append }),
+    );
     this.onParked?.();
     const times = waiting.waits.flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
     if (times.length > 0) this.#dueAt = Math.min(...times);
@@ -371,7 +384,10 @@ export class Execution {
     const { task } = this.#claimed;
     const finish = sealedEnd(sealer, task.callId, ending, { keepMs: limits.keepMs, undoes });
     this.#isUndoing = undoes && (this.journal?.undos ?? task.undos) > 0;
-    await this.#claim.persist(() => store.finish(this.ref, finish));
+    const write = (append?: LogAddition) =>
+      store.finish(this.ref, append === undefined ? finish : { ...finish, append });
+    if (this.journal === undefined) await this.#claim.persist(write);
+    else await this.journal.writeWith(write);
     observer.finished(task, ending.status, clock.now() - task.createdAt);
     if (this.#isUndoing) await this.#undoIfHeld();
   }
@@ -412,6 +428,8 @@ export class Execution {
     const isCut = this.#claim.stop.reason === "Draining";
     const cut = isCut ? cutOff(this.#claimed.task, this.#bodies.values(), this.#deps) : undefined;
     await this.#bodiesEnd(abortedMs(this.#deps.limits));
+    // If it fails, the next worker gets the same answers again.
+    await this.journal?.flush()?.catch(() => {});
     await this.#deps.store.release(this.ref, {
       afterMs: 0,
       isFruitless: cut !== undefined,

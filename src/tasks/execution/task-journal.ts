@@ -1,5 +1,6 @@
 // The journal of a running task: the log and the inbox that a claim brought, opened, and what the engine adds to them.
-// Every record is in the store before the handler learns of it.
+// Every record is in the store before the handler learns of it. The record of an answer may also wait for the next write: until
+// then the answer itself is in the store, as an arrival, and the next run would make the same entry of it.
 
 import type { InboxEvent } from "../../replay/inbox.ts";
 import type { Entry } from "../../replay/journal.ts";
@@ -10,7 +11,8 @@ import { bytesOf } from "../moves.ts";
 import type { AskedOpen, Prepared } from "../program.ts";
 import { places, sealAnswer, sealJson } from "../sealing.ts";
 import type { ClaimedTask } from "../store.ts";
-import type { Arrival, LogAppend, Sealed, TaskRecord, Wait, Waiting } from "../task.ts";
+import type { Arrival, LogAddition, LogAppend, Sealed } from "../task.ts";
+import type { TaskRecord, Wait, Waiting } from "../task.ts";
 import type { PartWriter } from "../streams/part-writer.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ExecutionDeps } from "./dependencies.ts";
@@ -38,6 +40,11 @@ export class TaskJournal {
   /** How many steps have begun that have an undo. */
   #undos: number;
   #returned = 0;
+  /** Records that the next write brings along, and the arrivals that they use up. */
+  #unwritten: readonly Sealed[] = [];
+  #usedUp: readonly string[] = [];
+  /** The write that is under way, and those that wait for it. */
+  #turn: Promise<void> | undefined;
 
   /** Throws if a key is missing, because a handler must not run on a journal that cannot be read. */
   constructor(
@@ -73,19 +80,52 @@ export class TaskJournal {
 
   /** Records an entry, and what its body took. */
   async append(entry: Entry, took?: LogAppend["took"]): Promise<void> {
-    const { callId } = this.#task;
     const undos = entry.kind === "begun" ? this.#undos + 1 : undefined;
     const streamed = this.#parts.recording(entry.key);
     const expired = entry.kind === "expired" ? entry.key : undefined;
-    const more = { undos, streamed, took, expired };
-    await this.#write(
-      (seq) => this.#checked(entry, entryRecord(this.#deps.sealer, callId, seq, entry)),
-      [],
-      more,
-    );
+    await this.#write(this.#recordOf(entry), [], { undos, streamed, took, expired });
     if (streamed !== undefined) this.#parts.recorded(entry.key);
     this.#undos = undos ?? this.#undos;
     this.entries.push(entry);
+  }
+
+  /**
+   * Records the entry of an answer with the next write, whatever that is. If this process dies before, the answer is still an
+   * arrival, and the next run makes the same entry of it. So nothing outside may depend on it until `flush` has resolved.
+   */
+  async putOff(entry: Entry): Promise<void> {
+    const records = this.#sealed(this.#recordOf(entry));
+    const room = this.#grow(records);
+    if (room !== undefined) await room;
+    this.#unwritten = [...this.#unwritten, ...records];
+    this.#usedUp = this.#taken();
+    this.entries.push(entry);
+  }
+
+  /** Writes what was put off. Undefined if nothing was. */
+  flush(): Promise<void> | undefined {
+    if (this.#unwritten.length === 0) return undefined;
+    return this.#inTurn(async () => {
+      const [records, taken] = [this.#unwritten, this.#usedUp];
+      // The write before this one may have brought them along.
+      if (records.length > 0)
+        await this.#append({ at: this.#logLength, records, taken, returned: [] });
+    });
+  }
+
+  /** Makes a write that may bring along what was put off, so that it needs no write of its own. */
+  writeWith(write: (append: LogAddition | undefined) => Promise<boolean>): Promise<void> {
+    return this.#inTurn(async () => {
+      const [records, taken] = [this.#unwritten, this.#usedUp];
+      const append = records.length === 0 ? undefined : { at: this.#logLength, records };
+      await this.#claim.persist(() => write(append));
+      this.#written(records, taken);
+    });
+  }
+
+  #recordOf(entry: Entry): (seq: number) => Sealed {
+    const { callId } = this.#task;
+    return (seq) => this.#checked(entry, entryRecord(this.#deps.sealer, callId, seq, entry));
   }
 
   /** Throws if the store cannot keep this record. */
@@ -115,6 +155,7 @@ export class TaskJournal {
 
   /** Shows what the handler waits for while it keeps running. */
   async publish(open: readonly Open[], prepared: Prepared): Promise<void> {
+    await this.flush();
     const waiting = this.waiting(open, prepared);
     await prepared.asked?.(this.fresh);
     const { ref } = this.#claim;
@@ -158,37 +199,64 @@ export class TaskJournal {
     return { waits, asked: this.waits.asked, taken };
   }
 
-  async #write(
+  /** Writes a record, after those that were put off. */
+  #write(
     make: (seq: number) => Sealed,
     returned: readonly Arrival[],
     also: Pick<LogAppend, "undos" | "streamed" | "took" | "expired"> = {},
   ): Promise<void> {
-    const { store, limits, shares, version } = this.#deps;
+    return this.#inTurn(async () => {
+      const sealed = this.#sealed(make);
+      const room = this.#grow(sealed);
+      if (room !== undefined) await room;
+      const records = [...this.#unwritten, ...sealed];
+      await this.#append({ at: this.#logLength, records, taken: this.#taken(), returned, ...also });
+    });
+  }
+
+  async #append(more: LogAppend): Promise<void> {
+    await this.#claim.persist(() => this.#deps.store.append(this.#claim.ref, more));
+    this.#written(more.records, more.taken);
+  }
+
+  #written(records: readonly Sealed[], taken: readonly string[]): void {
+    this.arrivals.forget(taken);
+    this.#logLength += records.length;
+    // More may have been put off meanwhile.
+    this.#unwritten = this.#unwritten.filter((record) => !records.includes(record));
+    if (this.#unwritten.length === 0) this.#usedUp = [];
+    if (records.length > 0) this.version = this.#deps.version;
+  }
+
+  /** One write at a time, because each says how long the log is before it. */
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    const done = this.#turn === undefined ? write() : this.#turn.then(write);
+    const turn = done.then(nothing, nothing);
+    this.#turn = turn;
+    void turn.then(() => {
+      if (this.#turn === turn) this.#turn = undefined;
+    });
+    return done;
+  }
+
+  /** Makes sure that there is room for these records. */
+  #grow(records: readonly Sealed[]): Promise<void> | undefined {
+    const { limits, shares } = this.#deps;
     const { tool, principal } = this.#task;
-    const records = [...this.#versionNote(), make(this.#logLength + (this.#isOurs ? 0 : 1))];
     const bytes = bytesOf(records);
     this.#logBytes += bytes;
     if (this.#logBytes > limits.logBytes) throw logTooLarge(tool, this.#logBytes, limits.logBytes);
-    const room = shares.grow(principal, bytes, `The record of "${tool}"`);
-    if (room !== undefined) await room;
-    const taken = this.#taken();
-    const more = { at: this.#logLength, records, taken, returned, ...also };
-    await this.#claim.persist(() => store.append(this.#claim.ref, more));
-    this.arrivals.forget(taken);
-    this.#logLength += records.length;
-    this.version = version;
+    return shares.grow(principal, bytes, `The record of "${tool}"`);
   }
 
-  /** Whether the end of the log is of this version. */
-  get #isOurs(): boolean {
-    const { version } = this.#deps;
-    return version === undefined || version === this.version;
-  }
-
-  #versionNote(): readonly Sealed[] {
+  /** A record for the end of the log, after a note of the version if the log needs one. */
+  #sealed(make: (seq: number) => Sealed): readonly Sealed[] {
     const { sealer, version } = this.#deps;
-    if (version === undefined || this.#isOurs) return [];
-    return [versionRecord(sealer, this.#task.callId, this.#logLength, version)];
+    const end = this.#logLength + this.#unwritten.length;
+    // What was put off has the note before it.
+    const isOurs = version === undefined || version === this.version || this.#unwritten.length > 0;
+    if (isOurs) return [make(end)];
+    return [versionRecord(sealer, this.#task.callId, end, version), make(end + 1)];
   }
 
   #taken(): readonly string[] {
@@ -198,4 +266,5 @@ export class TaskJournal {
   }
 }
 
+const nothing = () => {};
 const noWait: Pick<Wait, "kind" | "wire"> = { kind: "timer", wire: "" };
