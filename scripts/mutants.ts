@@ -18,13 +18,18 @@ import { undoMutants } from "../test/mutants/undo.ts";
 const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/replay/": ["src/replay"],
   "src/server/": ["src/server/round"],
-  "src/tasks/": ["src/tasks/undo.test.ts", "src/tasks/versions.test.ts"],
+  "src/tasks/": [
+    "src/tasks/undo.test.ts",
+    "src/tasks/versions.test.ts",
+    "src/tasks/put-off.test.ts",
+  ],
 };
 const all = [
   "src/replay",
   "src/server",
   "src/tasks/undo.test.ts",
   "src/tasks/versions.test.ts",
+  "src/tasks/put-off.test.ts",
   "src/testing/undo.test.ts",
 ];
 

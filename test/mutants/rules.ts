@@ -75,6 +75,20 @@ export const ruleMutants: readonly Mutant[] = [
   },
   {
     rule: "R3",
+    what: "an answer is put off although a body runs that may use what the handler knows",
+    file: "src/tasks/execution/execution.ts",
+    find: " && this.#bodies.size === 0",
+    put: "",
+  },
+  {
+    rule: "R3",
+    what: "a status message shows before the answer that it may be about is durable",
+    file: "src/tasks/execution/execution.ts",
+    find: "      await this.journal?.flush();\n",
+    put: "",
+  },
+  {
+    rule: "R3",
     what: "the last fitting event is taken, not the first",
     file: "src/replay/inbox.ts",
     find: "this.#events.findIndex(fits)",
@@ -896,8 +910,8 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R17",
     what: "P6: a run does not note its version",
     file: "src/tasks/execution/task-journal.ts",
-    find: "    if (version === undefined || this.#isOurs) return [];",
-    put: "    if (version === undefined || !this.#isOurs) return [];",
+    find: "    if (isOurs) return [make(end)];",
+    put: "    if (isOurs || end >= 0) return [make(end)];",
   },
   {
     rule: "R17",

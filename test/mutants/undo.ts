@@ -7,7 +7,7 @@ export const undoMutants: readonly Mutant[] = [
     rule: "R16",
     what: "a body starts before its step is noted as begun (U1)",
     file: "src/replay/playback.ts",
-    find: "    if (begun !== undefined) return false;\n",
+    find: "    if (first !== undefined) return false;\n",
     put: "",
   },
   {
