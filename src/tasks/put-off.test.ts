@@ -249,6 +249,22 @@ describe("is written before", () => {
     expect((await logOf(store, id)).entries).toEqual(["answer a"]);
   });
 
+  test("a handler that does something else has run for longer than a lease", async () => {
+    const store = new MemoryStore({ leaseMs: 300 });
+    const engine = engineOn(store, {
+      tool: async (_input, ops) => {
+        await ask(ops, "a");
+        return never();
+      },
+    });
+    await engine.start();
+    const { id } = await engine.create("tool");
+    await engine.asked(id, "a");
+    await engine.answer(id, { a: "A" });
+    await expect.poll(async () => (await logOf(store, id)).entries).toEqual(["answer a"]);
+    expect(await store.read(id)).toMatchObject({ status: "working", inbox: [] });
+  });
+
   test("a draining worker hands the task over", async () => {
     const { store, writes } = watched(new MemoryStore());
     const { opened, open } = gate();

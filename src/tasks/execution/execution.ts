@@ -113,6 +113,8 @@ export class Execution {
       this.#deps.observer.couldNotRun(this.#claimed.task, error);
       this.#claim.lose("LostLease");
     }
+    // A handler that is busy with something else must not hide for long from operators what it has been told.
+    this.journal?.flush()?.catch(() => {});
   }
 
   /** Whether the task has changed since the last call. */
