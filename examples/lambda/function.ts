@@ -18,5 +18,5 @@ export async function worker(_event: unknown, context: Context): Promise<void> {
   const { ran, nextDueAt } = await app.runDue({
     budgetMs: context.getRemainingTimeInMillis() - 1_000,
   });
-  console.log(`ran ${ran} tasks, next due ${nextDueAt?.toISOString() ?? "when one arrives"}`);
+  console.log(`tasks run: ${ran}, next due ${nextDueAt?.toISOString() ?? "when one arrives"}`);
 }
