@@ -27,11 +27,12 @@ interface Stub {
 
 /** Calls an object. Every call gets the object anew, because a stub does not work any more after an error. */
 async function ask(
-  namespace: Namespace,
+  namespace: Namespace | undefined,
   object: string,
   operation: OperationName,
   args: readonly unknown[],
 ): Promise<unknown> {
+  if (namespace === undefined) throw noBinding();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types of the platform are not here
   const stub = namespace.get(namespace.idFromName(object) as never) as Stub;
   const answered = await lasting(stub.parley(operation, args));
@@ -40,6 +41,13 @@ async function ask(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object has sent the code of such an error
   throw new ParleyError(code as ParleyErrorCode, message);
 }
+
+/** It is a mistake in the configuration and not an outage, so the client is not told to try again. */
+const noBinding = () =>
+  new ParleyError(
+    "no_store",
+    "The binding of durableObjectStore is undefined. Name the class under durable_objects.bindings in wrangler.jsonc.",
+  );
 
 /**
  * Keeps tasks in Durable Objects of Cloudflare, which also run them: see `taskObject`.

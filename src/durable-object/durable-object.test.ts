@@ -4,11 +4,14 @@ import { parley } from "mcp-parley";
 import type { App } from "mcp-parley";
 import { durableObjectStore, taskObject } from "mcp-parley/durable-object";
 import { expect, test } from "vitest";
+import { callTool } from "../../test/wire/post.ts";
 import { recordTooLarge } from "../tasks/limits.ts";
 import type { NewDecision } from "../tasks/approval-store.ts";
 import type { RoundClaimRequest, TaskStore } from "../tasks/store.ts";
 import type { NewTask } from "../tasks/task.ts";
 import { operations } from "./operations.ts";
+
+const canFollowTasks = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
 /** A binding whose object answers with this. */
 function binding(call: (operation: string, args: readonly unknown[]) => Promise<unknown>) {
@@ -133,6 +136,55 @@ test("an error of the object keeps its code", async () => {
   const refused = { code: "log_too_large", message: "too large" };
   const store = durableObjectStore(() => binding(async () => ({ refused }))) as TaskStore;
   await expect(store.read("task")).rejects.toMatchObject({ name: "ParleyError", ...refused });
+});
+
+test("a binding that the Worker does not have is a mistake, and not an outage", async () => {
+  const missing: { readonly TASKS?: ReturnType<typeof binding> } = {};
+  // @ts-expect-error -- what wrangler.jsonc names may differ from the types
+  const store = durableObjectStore(() => missing.TASKS);
+  const message =
+    "The binding of durableObjectStore is undefined. Name the class under durable_objects.bindings in wrangler.jsonc.";
+  await expect((store as TaskStore).read("task")).rejects.toMatchObject({
+    name: "ParleyError",
+    code: "no_store",
+    message,
+  });
+
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
+  const logger = { debug: log, info: log, warn: log, error: log };
+  const keys = [`test:${"A".repeat(43)}`];
+  const app = parley({ name: "shop", version: "1.0.0", store, logger, keys });
+  app.tool("bake", { description: "Bake", task: "required" }, async (ctx) => {
+    await ctx.background();
+    return "baked";
+  });
+  const { error } = await callTool(app, "bake", {}, { capabilities: canFollowTasks });
+  expect(error?.message).not.toContain("at the moment");
+  expect(error?.data).toEqual({ reason: "no_store" });
+  expect(lines).toEqual([message]);
+});
+
+test("an object without SQLite is a mistake, and not an outage", async () => {
+  const storage = {
+    sql: {
+      exec: () => {
+        throw new Error("SQL is not enabled for this Durable Object class. To enable it, …");
+      },
+    },
+    transactionSync: <T>(operation: () => T) => operation(),
+    setAlarm: async () => {},
+    deleteAlarm: async () => {},
+  };
+  const Tasks = taskObject(parley({ name: "shop", version: "1.0.0" }));
+  const object = new Tasks({ storage }, {});
+  const refused = {
+    code: "no_store",
+    message:
+      "The Durable Object has no SQLite storage. Name its class under new_sqlite_classes in the migrations of wrangler.jsonc.",
+  };
+  expect(await object.parley("read", ["task"])).toEqual({ refused });
+  expect(await object.parley("usage", ["ann"])).toEqual({ refused });
 });
 
 test("mistakes are refused when the module loads", () => {

@@ -10,6 +10,7 @@ import type { Inside } from "../server/inside.ts";
 import { Work } from "../server/tasks/task-engine.ts";
 import type { SqliteStore } from "../tasks/stores/sqlite/sqlite-store.ts";
 import { isObject } from "../util/objects.ts";
+import { rowsOf } from "./object-database.ts";
 import { objectStore } from "./object-store.ts";
 import { operations } from "./operations.ts";
 import type { Answered, OperationName } from "./operations.ts";
@@ -90,9 +91,9 @@ export function taskObject(app: App): new (state: ObjectState, env: unknown) => 
     }
 
     async parley(operation: string, args: readonly unknown[]): Promise<Answered> {
-      // An object that has never kept anything makes no tables because a client has made up an id that leads to it.
-      if (nothing.has(operation) && this.#isEmpty()) return { value: nothing.get(operation) };
       try {
+        // An object that has never kept anything makes no tables because a client has made up an id that leads to it.
+        if (nothing.has(operation) && this.#isEmpty()) return { value: nothing.get(operation) };
         return { value: await perform(this.#own.store, operation, args) };
       } catch (error) {
         if (!(error instanceof ParleyError)) throw error;
@@ -119,7 +120,7 @@ const nothing: ReadonlyMap<string, unknown> = new Map<OperationName, unknown>([
 ]);
 
 const isEmpty = ({ storage }: ObjectState): boolean =>
-  storage.sql.exec("select 1 from sqlite_master where name = 'tasks'").toArray().length === 0;
+  rowsOf(storage, "select 1 from sqlite_master where name = 'tasks'").length === 0;
 
 function perform(store: SqliteStore, operation: string, args: readonly unknown[]): unknown {
   const known: readonly string[] = operations;
