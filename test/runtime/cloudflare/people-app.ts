@@ -20,6 +20,12 @@ const tokenIn = (request: Request): string | undefined =>
 const Order = z.object({ order: z.string() });
 const Price = z.object({ price: z.int().min(1) });
 
+const Decision = z.object({
+  ticket: z.string(),
+  approve: z.boolean(),
+  note: z.string().optional(),
+});
+
 /** What was sent to people, by order and key. */
 const notices: Record<string, Pick<Notice, "ticket" | "url">> = {};
 
@@ -118,11 +124,6 @@ async function serveTest(app: App, { pathname, searchParams }: URL): Promise<unk
       return app.readTicket(ticket).callId;
     case "/test/deliver":
       return app.deliver(ticket, { price: Number(given["price"]) });
-    case "/test/decide": {
-      const { who = "", note } = given;
-      const approve = given["approve"] === "true";
-      return app.decide(ticket, { who, groups: groupsOf(who), approve, note });
-    }
     case "/test/counts": {
       const id = env.TASKS.idFromName(given["object"] ?? "");
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the class above
@@ -137,9 +138,19 @@ async function serveTest(app: App, { pathname, searchParams }: URL): Promise<unk
 /** What a Worker with this app exports. */
 export function cakesOn(store: Store) {
   const app = cakes(store);
+  // #region decide
+  async function decide(request: Request): Promise<Response> {
+    const who = tokenIn(request); // Replace this with your own check of who it is.
+    if (who === undefined) return new Response("Unauthorized", { status: 401 });
+    const { ticket, ...decision } = Decision.parse(await request.json());
+    return Response.json(await app.decide(ticket, { who, groups: groupsOf(who), ...decision }));
+  }
+  // #endregion decide
+
   // #region serve
   async function fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
+    if (pathname === "/decide") return decide(request);
     return pathname.startsWith("/ask/") ? app.pages(request) : app.fetch(request);
   }
   // #endregion serve
