@@ -7,15 +7,18 @@ import { build } from "esbuild";
 import type { BuildOptions } from "esbuild";
 import { root } from "./package.ts";
 
-/** Writes the program into the folder, in whose `node_modules` the package is. Returns its path. */
-export async function writeProgram(folder: string): Promise<string> {
-  const source = copied(folder, "test/runtime");
+/** Writes a program into the folder, in whose `node_modules` the package is. Returns its path. */
+export async function writeProgram(
+  folder: string,
+  entry: string = "test/runtime/serve.ts",
+): Promise<string> {
+  const source = copied(folder, dirname(entry));
   const outfile = join(folder, "serve.js");
   await build({
     bundle: true,
     packages: "external",
     format: "esm",
-    entryPoints: [join(source, "serve.ts")],
+    entryPoints: [join(source, basename(entry))],
     outfile,
   });
   return outfile;

@@ -12,6 +12,8 @@ export interface Runtime {
   /** The executable of the package, where it is installed in this `node_modules`. */
   readonly executable: (modules: string) => string;
   readonly args: readonly string[];
+  /** The whole server that the page about this runtime shows, by its path in the repository. */
+  readonly server?: string;
   /** Workers have no files, and take their program as one module. */
   readonly isWorker?: boolean;
 }
@@ -37,11 +39,17 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
   node22: node("22"),
   node24: node("24"),
   node26: node("26"),
-  bun: { package: "bun@1.4.4", executable: only("@oven", /^bun-/, "bin/bun"), args: [] },
+  bun: {
+    package: "bun@1.4.4",
+    executable: only("@oven", /^bun-/, "bin/bun"),
+    args: [],
+    server: "examples/serve/bun.ts",
+  },
   deno: {
     package: "deno@2.9.6",
     executable: only("@deno", /./, "deno"),
     args: ["run", "--allow-all", "--node-modules-dir=manual"],
+    server: "examples/serve/deno.ts",
   },
   workerd: {
     package: "workerd@1.20261104.1",

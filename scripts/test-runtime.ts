@@ -21,6 +21,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { newKey } from "../src/token/keyring.ts";
+import { bakery } from "../test/runtime/bakery.ts";
 import { contract } from "../test/runtime/cloudflare/contract.ts";
 import { flow } from "../test/runtime/cloudflare/flow.ts";
 import type { Running } from "../test/runtime/cloudflare/flow.ts";
@@ -100,7 +101,7 @@ async function started(runtime: Runtime, folder: string, program: string) {
   const args = [...runtime.args, program];
   const child = spawn(executable, args, {
     cwd: mkdtempSync(join(tmpdir(), "parley-smoke-")),
-    env: { ...process.env, PARLEY_KEYS: key },
+    env: { ...process.env, PARLEY_KEYS: key, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit", "pipe"],
   });
   try {
@@ -194,19 +195,40 @@ async function tryCloudflare(runtime: Runtime, folder: string): Promise<void> {
 }
 
 async function trySmoke(runtime: Runtime, folder: string, program: string): Promise<void> {
+  await tryProgram(runtime, folder, program, (url) =>
+    smoke(url, runtime.isWorker !== true, (line) => console.log(line)),
+  );
+}
+
+async function tryProgram(
+  runtime: Runtime,
+  folder: string,
+  program: string,
+  use: (url: string) => Promise<void>,
+): Promise<void> {
   const { child, url } = await started(runtime, folder, program);
   try {
-    await smoke(url, runtime.isWorker !== true, (line) => console.log(line));
+    await use(url);
   } finally {
     child.kill("SIGKILL");
   }
+}
+
+/** The server that the page about the runtime shows. */
+async function tryServer(runtime: Runtime, folder: string, server: string): Promise<void> {
+  const program = await writeProgram(folder, server);
+  await tryProgram(runtime, folder, program, (url) => bakery(url, (line) => console.log(line)));
 }
 
 async function tryOut(name: string, runtime: Runtime, dist: string): Promise<void> {
   const folder = installed(runtime);
   put(dist, folder);
   console.log(name);
-  if (runtime.isWorker !== true) return trySmoke(runtime, folder, await writeProgram(folder));
+  if (runtime.isWorker !== true) {
+    await trySmoke(runtime, folder, await writeProgram(folder));
+    if (runtime.server !== undefined) await tryServer(runtime, folder, runtime.server);
+    return;
+  }
   await tryWorkers(runtime, folder);
   await tryCloudflare(runtime, folder);
 }

@@ -11,10 +11,8 @@ declare const Deno: {
 
 /** Returns the port. */
 export async function onDeno(app: App, port: number): Promise<number> {
-  // #region deno
   const hostname = "127.0.0.1"; // Otherwise every machine that can reach this one may call it.
   await app.work(); // Tasks run in this process.
   const server = Deno.serve({ hostname, port }, app.fetch);
-  // #endregion
   return server.addr.port;
 }
