@@ -55,8 +55,19 @@ const laidOut = (code: string) => code.replaceAll(/\s+/g, "").replaceAll(/,(?=[)
 /** A table without the padding of its cells. */
 const unpadded = (table: string) => table.replaceAll(/[ -]+/g, "").trim();
 
+/** A comment that names a source. In this file and in code it has other characters around it. */
+const named = /^[ \t]*(?:\* )?<!-- source: (\S+) -->$/gm;
+
 let stale = 0;
 let count = 0;
+
+/** Without a fence after it, such a comment shows nothing. */
+function checkFences(file: string, text: string): void {
+  const fenced = new Set([...text.matchAll(fence)].map(({ index }) => index));
+  for (const { index, 1: source } of text.matchAll(named)) {
+    if (!fenced.has(index)) throw new Error(`${file}: there is no code fence after ${source}.`);
+  }
+}
 
 function refreshed(text: string): string {
   return text
@@ -83,6 +94,7 @@ function refreshed(text: string): string {
 const files = [...markdown, ...sources];
 for (const file of files) {
   const text = readFileSync(file, "utf8");
+  checkFences(file, text);
   const fresh = refreshed(text);
   if (fresh === text) continue;
   stale += 1;
