@@ -20,6 +20,9 @@ const options = {
   store: { type: "string" },
   schema: { type: "string" },
   limit: { type: "string" },
+  name: { type: "string" },
+  principal: { type: "string" },
+  "keys-file": { type: "string" },
   orphaned: { type: "boolean" },
   yes: { type: "boolean" },
   trust: { type: "boolean" },
@@ -53,12 +56,21 @@ An orphaned task has been due for more than 30 s, and no worker has taken it up:
 no worker runs, or none has its tool. --orphaned counts these tasks and changes
 nothing. Add --yes to cancel or requeue them.
 
+cancel --store records the cancellation in the audit, if it has the keys of the
+server: PARLEY_KEYS, --keys-file, or .parley/keys of the development server. A
+cancellation without the keys leaves no record, and parley audit --check then
+names its call.
+
 Options
   --answer key=value       one answer, as JSON or text; can be repeated
   --answers FILE           a JSON object of answers
   --store STORE            postgres://… or a SQLite file
   --schema NAME            Postgres: the schema of its tables (default: parley)
   --limit N                ls --store: the most tasks to list (default: 100)
+  --keys-file FILE         cancel --store: a file with the keys
+  --principal TEXT         cancel --store: who cancels (default: your user name)
+  --name NAME              cancel --store: the name of the server, as in
+                           parley({ name }) (default: from the audit)
   --orphaned               cancel, requeue: all orphaned tasks of the store
   --yes                    with --orphaned: do it, instead of counting them
   --journal DIR            where unfinished calls are kept (default:
@@ -109,6 +121,10 @@ Exit codes
     if (store !== undefined) {
       const code = await tasksInStore(verb, rest[0], { ...values, store }, io);
       return forgetIfCancelled(code, rest[0]);
+    }
+    const ofCancel = (["name", "principal", "keys-file"] as const).find((one) => values[one]);
+    if (ofCancel !== undefined) {
+      throw new UsageError(`tasks ${verb}: --${ofCancel} is for tasks cancel --store.`);
     }
     if (verb === "requeue" || values.orphaned === true) {
       throw new UsageError(

@@ -24,7 +24,8 @@ export interface AvailableKeys {
   readonly warning?: string | undefined;
 }
 
-const ofDevelopment = ".parley/keys";
+/** The file of the development server. Any server that runs in a folder without PARLEY_KEYS leaves one there. */
+export const ofDevelopment = ".parley/keys";
 
 /** The keys that a person has set, or undefined if there are none. */
 export function givenKeys(given: KeysGiven, env: Io["env"]): AvailableKeys | undefined {

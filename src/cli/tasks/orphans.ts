@@ -6,6 +6,7 @@ import { isLive } from "../../tasks/task.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
 import { exit } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
+import type { Canceller } from "../audit/record-cancellation.ts";
 import { counted } from "../screen/amounts.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
 
@@ -39,13 +40,14 @@ export async function* everyTask(store: TaskStore): AsyncGenerator<TaskRecord, v
 
 const done = { cancel: "cancelled", requeue: "requeued" } as const;
 
-/** Cancels or requeues all orphaned tasks. Without `isSure` it only says which they are. */
+/** Cancels the orphaned tasks, or requeues them if there is nothing to cancel them with. Without `isSure` it only counts. */
 export async function actOnOrphans(
-  verb: "cancel" | "requeue",
   store: TaskStore,
+  canceller: Canceller | undefined,
   { out, err }: Io,
   { isSure, isJson }: { readonly isSure: boolean; readonly isJson: boolean },
 ): Promise<ExitCode> {
+  const verb = canceller === undefined ? "requeue" : "cancel";
   const { now } = await store.figures();
   const found = new Map<string, string>();
   for await (const task of everyTask(store)) {
@@ -55,17 +57,19 @@ export async function actOnOrphans(
   if (!isSure || found.size === 0) {
     const preview = { parley: 1, orphaned: found.size, byTool, tasks: [...found.keys()] };
     out(isJson ? `${plainJson({ ...preview, [done[verb]]: 0 })}\n` : previewText(verb, byTool));
+    if (found.size > 0 && canceller?.caution !== undefined) err(`${canceller.caution}\n`);
     return exit.done;
   }
   let changed = 0;
   let looked = 0;
   for (const id of found.keys()) {
-    if (await (verb === "cancel" ? cancelOrphan(store, id) : requeueOrphan(store, id))) {
+    if (await (canceller ? cancelOrphan(store, id, canceller) : requeueOrphan(store, id))) {
       changed += 1;
     }
     looked += 1;
     if (looked % progressEvery === 0 && !isJson) err(`${looked} of ${found.size} …\n`);
   }
+  for (const warning of canceller?.warnings ?? []) err(`${warning}\n`);
   const left = found.size - changed;
   if (isJson) {
     out(`${plainJson({ parley: 1, orphaned: found.size, byTool, [done[verb]]: changed })}\n`);
@@ -77,11 +81,11 @@ export async function actOnOrphans(
 }
 
 /** Looks once more, because a worker may have taken it up meanwhile. */
-async function cancelOrphan(store: TaskStore, id: string): Promise<boolean> {
+async function cancelOrphan(store: TaskStore, id: string, canceller: Canceller): Promise<boolean> {
   const { now } = await store.figures();
   const task = await store.read(id);
   if (task === undefined || !isOrphaned(task, now)) return false;
-  return (await store.cancel(id, requeueable.keepMs))?.status === "cancelled";
+  return (await canceller.cancel(id))?.status === "cancelled";
 }
 
 const requeueOrphan = async (store: TaskStore, id: string): Promise<boolean> =>

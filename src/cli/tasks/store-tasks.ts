@@ -4,6 +4,8 @@ import { CallError } from "../../client/index.ts";
 import type { TaskStore } from "../../tasks/store.ts";
 import { isUndoing } from "../../tasks/task.ts";
 import type { TaskRecord, Wait } from "../../tasks/task.ts";
+import { Canceller } from "../audit/record-cancellation.ts";
+import type { CancelOptions } from "../audit/record-cancellation.ts";
 import { tellFailure } from "../call/outcome.ts";
 import { exit, UsageError } from "../command.ts";
 import type { ExitCode, Io } from "../command.ts";
@@ -16,7 +18,7 @@ import { actOnOrphans, everyTask, isOrphaned, requeueable } from "./orphans.ts";
 import { agreedOn, openWaits, stateOf } from "./task-state.ts";
 import { howToMigrate, isPostgres, missingMigrations } from "./migrations.ts";
 
-interface StoreValues {
+interface StoreValues extends CancelOptions {
   readonly store: string;
   readonly schema?: string | undefined;
   readonly limit?: string | undefined;
@@ -46,17 +48,20 @@ export async function tasksInStore(
     throw new UsageError("--orphaned is for tasks cancel and tasks requeue.");
   if (isForOrphans && taskId !== undefined)
     throw new UsageError(`tasks ${verb}: pass the id of a task or --orphaned, not both.`);
+  const ofCancel = (["name", "principal", "keys-file"] as const).find((one) => values[one]);
+  if (ofCancel !== undefined && verb !== "cancel")
+    throw new UsageError(`--${ofCancel} is for tasks cancel --store.`);
   if (isSure && !isForOrphans) throw new UsageError("--yes is for --orphaned.");
   if (verb !== "ls" && !isForOrphans && taskId === undefined)
     throw new UsageError(`tasks ${verb}: pass the id of a task.`);
   try {
-    return await withStore(target, schema, (store) => {
-      if (isForOrphans) {
-        return actOnOrphans(verb === "cancel" ? verb : "requeue", store, io, { isSure, isJson });
-      }
+    return await withStore(target, schema, async (store) => {
+      const canceller = verb === "cancel" ? await Canceller.of(store, values, io.env) : undefined;
+      if (isForOrphans) return actOnOrphans(store, canceller, io, { isSure, isJson });
       if (taskId === undefined || verb === "ls") return list(store, most, io, isJson);
       if (verb === "requeue") return requeue(store, taskId, io, isJson);
-      return verb === "cancel" ? cancel(store, taskId, io, isJson) : get(store, taskId, io, isJson);
+      if (canceller !== undefined) return cancel(store, canceller, taskId, io, isJson);
+      return get(store, taskId, io, isJson);
     });
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -78,9 +83,16 @@ async function get(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
   return exit.done;
 }
 
-async function cancel(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
-  const task = await store.cancel(taskId, requeueable.keepMs);
+async function cancel(
+  store: TaskStore,
+  canceller: Canceller,
+  taskId: string,
+  io: Io,
+  isJson: boolean,
+) {
+  const task = await canceller.cancel(taskId);
   await show(task, store, io, isJson);
+  for (const warning of canceller.warnings) io.err(`${warning}\n`);
   return task?.status === "cancelled" ? exit.done : exit.failed;
 }
 
