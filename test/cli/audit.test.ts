@@ -262,7 +262,9 @@ test("the keys of the development server are found, by the console, too", async 
   const said: string[] = [];
   child.stderr.on("data", (chunk: Buffer) => said.push(chunk.toString()));
   await vi.waitFor(() => expect(said.join("")).toContain("Open this link"), patience);
-  expect(said.join("")).toBe('Open this link, once. Ctrl-C ends the console of "deployer".\n');
+  expect(said.join("")).toBe(
+    'The keys come from .parley/keys.\nOpen this link, once. Ctrl-C ends the console of "deployer".\n',
+  );
 });
 
 test("a command that cannot work says what it needs", async () => {

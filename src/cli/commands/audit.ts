@@ -6,7 +6,8 @@ import { readAudit } from "../audit/read-audit.ts";
 import { show, tellCheck } from "../audit/tell-audit.ts";
 import { UsageError } from "../command.ts";
 import type { Command } from "../command.ts";
-import { availableKeys, keyringOf } from "../doctor/available-keys.ts";
+import { availableKeys, keyringOf, ofDevelopment } from "../doctor/available-keys.ts";
+import { keysForStore } from "../doctor/store-keys.ts";
 import { withStore } from "../tasks/store-tasks.ts";
 
 const options = {
@@ -101,9 +102,15 @@ Exit codes
         "audit: the records are sealed. Set PARLEY_KEYS to the keys of the server, or pass --keys-file.",
       );
     }
-    const read = await withStore(target, values.schema, (store) =>
-      readAudit(store, keyringOf(keys), values.call),
-    );
+    const keyring = keyringOf(keys);
+    const read = await withStore(target, values.schema, async (store) => {
+      // Nobody has named these keys, so they may be those of another server.
+      if (keys.from === ofDevelopment) {
+        const { notice } = await keysForStore(store, keys);
+        io.err(`${notice ?? `The keys come from ${keys.from}.`}\n`);
+      }
+      return readAudit(store, keyring, values.call);
+    });
     const isJson = values.json === true;
     return values.check === true ? tellCheck(read, io, isJson) : show(read, filter, io, isJson);
   },

@@ -13,6 +13,8 @@ import { exit, UsageError } from "../command.ts";
 import type { Command, Io } from "../command.ts";
 import { availableKeys, keyringOf } from "../doctor/available-keys.ts";
 import type { AvailableKeys } from "../doctor/available-keys.ts";
+import { leavesNoRecord } from "../audit/record-cancellation.ts";
+import { keysForStore } from "../doctor/store-keys.ts";
 import { withStore } from "../tasks/store-tasks.ts";
 
 /** `parley console` */
@@ -28,8 +30,11 @@ you alone. It listens on this machine only, and runs no tasks.
 
 With the keys of the server, the console shows arguments, answers and results,
 and you can answer. The keys come from PARLEY_KEYS, --keys-file, or .parley/keys
-of the development server. Without them it shows status, tool, times and runs,
-and you can cancel. What you do is noted in the audit under your name.
+of the development server. Keys that open nothing in the store are not used.
+Without keys it shows status, tool, times and runs, and you can cancel. What you
+do is noted in the audit under your name: --principal, or your user name. A
+cancellation without the keys leaves no record, and parley audit --check then
+names its call.
 
 Options
   --name NAME       the name of the server, as in parley({ name }); what it
@@ -68,7 +73,8 @@ Exit codes
     if (keys !== undefined) keyringOf(keys);
     return withStore(target, values.schema, async (store) => {
       const name = values.name ?? (await nameIn(store));
-      const served = await serve({ store, name, port, keys, principal }, io);
+      const fitting = await keysForStore(store, keys, values.name);
+      const served = await serve({ store, name, port, principal, ...fitting }, io);
       const code = await signalled();
       await served.close();
       return code;
@@ -82,39 +88,49 @@ async function nameIn({ audit }: TaskStore): Promise<string> {
   return first?.app ?? "tasks";
 }
 
+const noKeys =
+  "There are no keys, so the console shows status, tool, times and runs only. Set PARLEY_KEYS to the keys of the server, or pass --keys-file.";
+const withoutKeys = "Without them, the console shows status, tool, times and runs only.";
+
 /** What is served, and to whom. */
 interface Served {
   readonly store: TaskStore;
   readonly name: string;
   readonly port: number;
-  readonly keys?: Pick<AvailableKeys, "text" | "warning"> | undefined;
+  readonly keys?: (Pick<AvailableKeys, "text" | "warning"> & Partial<AvailableKeys>) | undefined;
+  /** Why the keys that were found are not used. */
+  readonly notice?: string | undefined;
   readonly principal?: string | undefined;
 }
 
 /** Serves the console of a store until it is closed. */
 export async function serve(
-  { store, name, port, keys, principal }: Served,
+  { store, name, port, keys, notice, principal }: Served,
   { out, err }: Pick<Io, "out" | "err">,
 ): Promise<{ readonly close: () => Promise<void> }> {
   const app = parley({
     name,
     version: "console",
     store,
-    ...(keys !== undefined && { keys: keys.text }),
+    // An empty text is no key. Without it, the app would read PARLEY_KEYS, whose keys may be those that open nothing.
+    keys: keys?.text ?? "",
     logger: {
       debug: nothing,
       info: (message) => {
         const [, link] = /^console: (\S+)$/.exec(message) ?? [];
         if (link !== undefined) out(`${link}\n`);
       },
-      warn: nothing,
+      warn: (message, fields) => {
+        // Of what the app warns of, only what has become of a task is for the operator.
+        if (fields?.["task"] !== undefined) err(`${message}\n`);
+      },
       error: (message, fields) => {
         // This app serves no calls, so it can do without keys. What that means here is said below.
         if (fields?.["code"] !== "no_keys") err(`${message}\n`);
       },
     },
   });
-  const handler = ownConsole(app, { who: userInfo().username, principal });
+  const handler = ownConsole(app, { who: principal ?? userInfo().username, principal });
   const server = createServer((req, res) => {
     handler.node(req, res).catch(() => res.destroy());
   });
@@ -124,9 +140,11 @@ export async function serve(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
   const { port: used } = server.address() as AddressInfo;
   if (keys === undefined) {
-    err("There are no keys, so the console shows status, tool, times and runs only. ");
-    err("Set PARLEY_KEYS to the keys of the server, or pass --keys-file.\n");
-  } else if (keys.warning !== undefined) err(`${keys.warning}\n`);
+    err(`${notice === undefined ? noKeys : `${notice}\n${withoutKeys}`}\n${leavesNoRecord}\n`);
+  } else {
+    if (keys.from !== undefined) err(`The keys come from ${keys.from}.\n`);
+    if (keys.warning !== undefined) err(`${keys.warning}\n`);
+  }
   err(`Open this link, once. Ctrl-C ends the console of "${name}".\n`);
   mountOf(handler)?.isAt(`http://127.0.0.1:${used}/`);
   return {
