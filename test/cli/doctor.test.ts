@@ -4,7 +4,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parley } from "mcp-parley";
+import { memoryStore, parley } from "mcp-parley";
 import type { Logger, ParleyOptions } from "mcp-parley";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,7 +14,9 @@ import { lineOf } from "../../src/cli/doctor/finding.ts";
 import { nodeFinding } from "../../src/cli/doctor/environment-findings.ts";
 import { loadDriver } from "../../src/tasks/stores/sqlite/driver.ts";
 import { newKey } from "../../src/token/keyring.ts";
+import { patience } from "../patience.ts";
 import { freshDatabase } from "../postgres/database.ts";
+import { begun } from "../wire/task-calls.ts";
 import { inEmptyFolder, run } from "./keys-io.ts";
 
 const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -83,10 +85,10 @@ test("finds a replica with other keys, without running a step", async () => {
 test("cannot check shared keys with a tool that asks nothing or does not exist", async () => {
   const { url } = await server();
   expect((await run(doctor, [url, "--tool", "look"], env)).out).toContain(
-    "– shared keys  look ended without a question. Pass a tool that asks one.",
+    "– shared keys  look was called and ended without a question. Pass a tool that asks before it does anything,",
   );
   expect((await run(doctor, [url, "--tool", "loook"], env)).out).toContain(
-    `– shared keys  the server has no tool "loook".`,
+    `– shared keys  the server has no tool "loook". parley list <url> shows the ones that it has.\n`,
   );
 });
 
@@ -208,9 +210,55 @@ test("checks a SQLite store that is missing, has no tables, or has a worker, wit
   await expect
     .poll(async () => (await run(doctor, ["--store", file], env)).out)
     .toMatch(
-      /✔ migrations {3}up to date\n✔ worker {7}active .* ago\n✔ tasks {8}0 unfinished, 0 running\n$/,
+      /✔ migrations {3}up to date\n✔ worker {7}active .* ago\n✔ tasks {8}0 unfinished, 0 running\n– store keys/,
     );
   expect((await run(doctor, ["--store", file], env)).code).toBe(0);
+});
+
+test("a tool that becomes a task was called, which the result says, and its task is cancelled", async () => {
+  const done: string[] = [];
+  const store = memoryStore();
+  const app = parley({ name: "till", version: "1.2.3", keys: key, logger: quiet, store });
+  app.tool("deploy", { task: "required" }, async (ctx) => {
+    await ctx.background();
+    await ctx.step("push", () => void done.push("pushed"));
+    await ctx.confirm("sure", "Release?");
+    return "released";
+  });
+  const { url } = await app.listen(0);
+  onTestFinished(() => app.close());
+  const { code, out } = await run(doctor, [url, "--tool", "deploy"], env);
+  expect(out).toContain(
+    "– shared keys  deploy was called, became a task before it asked anything, and its task was cancelled. What it did until then is done. Pass a tool that asks before it does anything, or compare the keys with those of the store: --store.\n",
+  );
+  expect(code).toBe(0);
+  expect((await app.health()).tasks).toMatchObject({ live: 0 });
+});
+
+test("compares the keys of a store with the ones here, without a call", async () => {
+  const file = join(inEmptyFolder(), "tasks.db");
+  const store = sqliteStore(file);
+  const app = parley({ name: "till", version: "1.2.3", keys: key, logger: quiet, store });
+  app.tool("wait", { task: "required" }, async (ctx) => {
+    await ctx.background();
+    return (await ctx.confirm("sure", "Sure?")) ? "yes" : "no";
+  });
+  const { url } = await app.listen(0);
+  onTestFinished(() => app.close());
+  const look = async (PARLEY_KEYS: string) =>
+    (await run(doctor, ["--store", file], { PARLEY_KEYS })).out;
+  expect(await look(key)).toContain("– store keys   nothing is sealed in this store yet.");
+  await begun(url, "wait");
+  expect(await look(key)).toContain(
+    '✔ store keys   the newest records of the store are sealed with "mine"\n',
+  );
+  expect(await look(newKey("new"))).toContain(
+    '✖ store keys   the newest records of the store are sealed with "mine", and the keys here lack "mine". Give all replicas the same PARLEY_KEYS.\n',
+  );
+  await expect
+    .poll(() => look(newKey("mine")), patience)
+    .toContain("and the keys here with these ids are others.");
+  expect(await look("")).toContain("Set PARLEY_KEYS to compare.");
 });
 
 test("checks a Postgres store that is down, has no tables, or is up to date", async () => {

@@ -104,7 +104,7 @@ describe("a task that is cancelled in its store", () => {
     for (const id of ["one", "two"]) {
       const input = sealRecord("{}", "desk/one/input", parseKeys(keys));
       const orphan = { id, callId: id, tool: "gone", principal: "", input, ttlMs: 3_600_000 };
-      await before.create({ ...orphan, log: [], inbox: [] }, 100);
+      await before.create({ ...orphan, log: [], inbox: [], claimedBy: undefined }, 100);
     }
     const cancel = ["tasks", "cancel", "--orphaned", "--store", target];
     expect((await run("", ...cancel)).stderr).toContain(leavesNoRecord);

@@ -37,17 +37,20 @@ Usage
 It checks Node and the keys on this machine. It checks that each server
 responds, is ready and has the right time, and shows what the server offers. It
 also compares the clocks of the servers with each other. It checks that a store
-can be reached, has its tables and has a worker. It changes nothing.
+can be reached, has its tables and a worker, and that its newest records are
+sealed with the keys on this machine. Without --tool it changes nothing.
 
 To check that replicas share their keys, one of them has to open what another
-has sealed. Pass the URLs of the replicas, and a tool that asks a question and
-is safe to start. It is called once, on the first replica, and left at its first
-question.
+has sealed. Pass the URLs of the replicas, and --tool. This calls the tool: once,
+on the first replica, up to its first question. What it does before that really
+happens, and if it becomes a task, the task is cancelled. So pass a tool that
+asks before it does anything. If there is none, use --store with the keys of
+each replica instead, which calls nothing.
 
 Options
   --store <store>         postgres://… or a SQLite file
   --schema NAME           Postgres: the schema of its tables (default: parley)
-  --tool <name>           the tool for the check of shared keys
+  --tool <name>           call this tool for the check of shared keys
   --arg k=v               an argument of that tool; can be repeated
   --key <keys>            use these keys instead of PARLEY_KEYS
   --keys-file <file>      use the keys in this file
@@ -85,16 +88,19 @@ Exit codes
     add(nodeFinding(), keysFinding(values, io.env));
     const { tool, arg = [], store, schema } = values;
     const trial = tool === undefined ? undefined : { tool, words: arg };
+    const keyring = keyringOf(values, io.env);
     if (urls.length > 0) {
-      const keyring = keyringOf(values, io.env);
       await examine(urls, accessOf(values, io), trial, keyring, add);
     }
-    if (store !== undefined) add(...(await storeFindings(store, schema)));
+    if (store !== undefined) add(...(await storeFindings(store, schema, keyring)));
     const isFine = findings.every(({ state }) => state !== "wrong");
     if (values.json === true) io.out(`${plainJson({ ok: isFine, findings })}\n`);
     return isFine ? exit.done : exit.failed;
   },
 };
+
+const howToCheck =
+  "pass a tool that asks before it does anything, which is then called: --tool <name>. Or compare the keys with those of the store: --store.";
 
 function urlOf(typed: string): string {
   const target = parseTarget(typed, []);
@@ -141,8 +147,7 @@ async function examine(
     }
     add(...replicaClocksFinding(clocks));
     if (trial !== undefined) add(...(await sharedKeysFindings(replicas, trial, keyring)));
-    else
-      add(notChecked("shared keys", "pass a tool that asks and is safe to start: --tool <name>."));
+    else add(notChecked("shared keys", howToCheck));
   } finally {
     for (const { connection } of replicas) await connection.close();
   }

@@ -2,7 +2,7 @@
 // the person has to name a tool that is safe to start.
 
 import { referenceTo, stateOf } from "../../client/reference.ts";
-import type { Connection } from "../../client/index.ts";
+import type { Call, Connection } from "../../client/index.ts";
 import { CallError } from "../../client/index.ts";
 import { decodeHead } from "../../token/claims.ts";
 import { read } from "../../token/format.ts";
@@ -55,23 +55,38 @@ export async function sharedKeysFindings(
 
 async function begin(connection: Connection, { tool, words }: Trial): Promise<Parked | string> {
   const known = (await toolsOf(connection)).find(({ name }) => name === tool);
-  if (known === undefined) return `the server has no tool "${tool}".`;
+  if (known === undefined) {
+    return `the server has no tool "${tool}". parley list <url> shows the ones that it has.`;
+  }
   const args = typedArguments(words, known.inputSchema);
   const call = connection.start(tool, args, { timeoutMs: 30_000 });
   try {
     for await (const event of call) {
-      if (event.type === "task") return `${tool} became a task before it asked anything.`;
+      if (event.type === "task") return await becameTask(call, tool);
       if (event.type !== "asked") continue;
       const { requestState } = stateOf(event.ref);
-      if (requestState === undefined) return `${tool} asks, but the server sends no state.`;
+      if (requestState === undefined)
+        return `${tool} was called and asks, but the server sends no state with its question. ${passAnother}`;
       return { ref: event.ref, token: requestState };
     }
-    return `${tool} ended without a question. Pass a tool that asks one.`;
+    return `${tool} was called and ended without a question. ${passAnother}`;
   } catch (error) {
     return `${tool} cannot be called: ${reasonOf(error)}`;
   } finally {
     await call.cancel().catch(() => {});
   }
+}
+
+const passAnother =
+  "Pass a tool that asks before it does anything, or compare the keys with those of the store: --store.";
+
+/** What the handler did until then cannot be taken back, so the person has to know. */
+async function becameTask(call: Pick<Call, "cancel">, tool: string): Promise<string> {
+  const cancelled = await call.cancel().then(
+    () => "its task was cancelled",
+    (error: unknown) => `its task could not be cancelled (${reasonOf(error)})`,
+  );
+  return `${tool} was called, became a task before it asked anything, and ${cancelled}. What it did until then is done. ${passAnother}`;
 }
 
 /** A state that is sent back without an answer makes a server ask the same question again, and nothing else. */
@@ -88,7 +103,7 @@ async function opensAt(
     for await (const { type } of call) {
       if (type === "asked") return fine("shared keys", `${url} opens what the first replica seals`);
     }
-    return notChecked("shared keys", `${url} continued without asking.`);
+    return notChecked("shared keys", `${url} continued without asking. ${passAnother}`);
   } catch (error) {
     const isRefused = error instanceof CallError && error.code === "state_refused";
     if (!isRefused) return wrong("shared keys", `${url}: ${reasonOf(error)}`);

@@ -2,7 +2,7 @@
 // keys the servers of a store use, and whether the keys of a command open any of them.
 
 import { isReadable } from "../../server/audit/open-chain.ts";
-import type { AuditEntry, AuditStore } from "../../tasks/audit-store.ts";
+import type { AuditEntry } from "../../tasks/audit-store.ts";
 import { places } from "../../tasks/sealing.ts";
 import type { TaskStore } from "../../tasks/store.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
@@ -19,7 +19,7 @@ const mostNamed = 3;
 
 /** The newest sealed records of a store. */
 export interface SealedSample {
-  /** The ids of the keys that sealed them, those of the newest task first. */
+  /** The ids of the keys that sealed the tasks and their records in the audit, those of the newest task first. */
   readonly keyIds: readonly string[];
   /** The names of the servers, as far as the audit says them. */
   readonly names: readonly string[];
@@ -34,24 +34,20 @@ export async function sealedSample(
   const { audit } = store;
   const listed = await store.list({ principal: undefined, after: undefined, limit: mostLookedAt });
   const tasks = listed.filter(({ input }) => input !== "");
-  const entries = audit === undefined ? [] : await sampleOf(audit, tasks);
+  // A store reads its audit from the oldest record on, so the newest ones are found by their tasks.
+  const newest = await Promise.all(
+    tasks.slice(0, mostNamed).map(({ callId }) => audit?.readChain(callId) ?? []),
+  );
+  const oldest = (await audit?.readAfter(undefined, mostLookedAt)) ?? [];
+  // The oldest records may be sealed with a key that was replaced long ago.
+  const recent = tasks.length === 0 ? oldest : newest.flat();
   const ids = [
     ...tasks.map(({ input }) => keyIdOf(input)),
-    ...entries.map(({ record }) => linkKeyId(record)),
+    ...recent.map(({ record }) => linkKeyId(record)),
   ];
+  const entries = [...newest.flat(), ...oldest];
   const keyIds = [...new Set(ids.filter((id) => id !== ""))];
   return { keyIds, names: [...new Set(entries.map(({ app }) => app))], tasks, entries };
-}
-
-/** A store reads its audit from the oldest record on, so the newest ones are found by their tasks. */
-async function sampleOf(
-  audit: AuditStore,
-  tasks: readonly TaskRecord[],
-): Promise<readonly AuditEntry[]> {
-  const chains = await Promise.all(
-    tasks.slice(0, mostNamed).map(({ callId }) => audit.readChain(callId)),
-  );
-  return [...chains.flat(), ...(await audit.readAfter(undefined, mostLookedAt))];
 }
 
 /** The id of the key that sealed a record of a task. */
@@ -81,8 +77,8 @@ export function fits(
   name: string | undefined,
 ): boolean | undefined {
   if (keyIds.length === 0) return undefined;
-  if (!keyIds.some((id) => keyring.opening.has(id))) return false;
   if (entries.some((entry) => isReadable(entry, keyring))) return true;
+  if (!keyIds.some((id) => keyring.opening.has(id))) return false;
   const tried = name === undefined ? names : [name];
   if (tasks.some((task) => tried.some((one) => opensTask(task, one, keyring)))) return true;
   return tried.length === 0 ? undefined : false;
