@@ -165,7 +165,7 @@ describe("in a store whose workers are gone", () => {
     };
     const run = (...args: string[]) =>
       parley(["tasks", ...args, "--store", target], { cwd: emptyFolder() });
-    return { store, create, run };
+    return { target, store, create, run };
   }
 
   test("counts orphaned tasks, and requeues or cancels them with --yes", async () => {
@@ -247,12 +247,52 @@ describe("in a store whose workers are gone", () => {
       held: expect.stringMatching(
         /^Worker w holds the task, for another \d.* when this time is over\.$/,
       ),
-      nobody: "The store has no such task.",
+      nobody:
+        'The store has no task whose id begins with "nobody". It may have been forgotten. parley tasks ls --store … shows its tasks.',
     };
     for (const [id, message] of Object.entries(refusals)) {
       const { code, stderr } = await run("requeue", id);
       expect({ code, message: stderr.trim() }).toEqual({ code: 1, message });
     }
+  });
+
+  test("finds a task by the beginning of its id, as the log has it", async () => {
+    const { store, create, run } = await longAgo(0);
+    await create("58f1ca-one", "bake");
+    await create("58f1cb-two", "bake");
+    await create("58f1cb-three", "bake");
+    expect((await run("get", "58f1ca")).stdout).toMatch(/^58f1ca-one {2}bake/);
+    expect((await run("get", "58f1ca…")).stdout).toMatch(/^58f1ca-one {2}bake/);
+    expect((await run("cancel", "58f1ca")).code).toBe(0);
+    expect(await store.read("58f1ca-one")).toMatchObject({ status: "cancelled" });
+    const many = await run("cancel", "58f1cb");
+    expect(many).toMatchObject({ code: 2, stdout: "" });
+    expect(many.stderr).toContain(
+      '2 tasks have an id that begins with "58f1cb": 58f1cb-three, 58f1cb-two. Pass more of the id.\n',
+    );
+    expect((await run("get", "58f1c")).stderr).toBe(
+      'The store has no task with the id "58f1c". It may have been forgotten. parley tasks ls --store … shows the ids.\n',
+    );
+  });
+
+  test("says of an orphaned task that it requeues whether anyone will run it", async () => {
+    const { target, create, run } = await longAgo(600_000);
+    await create("alone1", "bake");
+    expect((await run("requeue", "alone1")).stderr).toBe(
+      "No worker runs, so it stays due until one does.\n",
+    );
+    const store = new SqliteStore({ path: target });
+    onTestFinished(() => store.close());
+    await store.renew("w@1.0.0", [], 10_000);
+    const stays =
+      "1 worker runs, and none had taken it up. If no worker has the tool bake, it stays due.\n";
+    await create("alone2", "bake");
+    expect((await run("requeue", "alone2")).stderr).toBe(stays);
+    await create("alone3", "bake");
+    expect(await run("requeue", "--orphaned", "--yes")).toMatchObject({
+      stdout: "1 task requeued.\n",
+      stderr: stays,
+    });
   });
 
   test("does not change all tasks by mistake", async () => {

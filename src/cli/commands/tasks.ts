@@ -40,6 +40,7 @@ Usage
   parley tasks answer <target> <task> --answer key=value …
   parley tasks ls --store <store>               all tasks of a store
   parley tasks get|cancel|requeue <task> --store <store>
+                                  the first 6 characters of the id are enough
   parley tasks cancel|requeue --orphaned --store <store> [--yes]
 
 A task is a call that continues without its client. The protocol has no request
@@ -67,7 +68,7 @@ Options
   --store STORE            postgres://… or a SQLite file
   --schema NAME            Postgres: the schema of its tables (default: parley)
   --limit N                ls --store: the most tasks to list (default: 100)
-  --keys-file FILE         cancel --store: a file with the keys
+  --keys-file FILE         with --store: a file with the keys
   --principal TEXT         cancel --store: who cancels (default: your user name)
   --name NAME              cancel --store: the name of the server, as in
                            parley({ name }) (default: from the audit)
@@ -111,20 +112,15 @@ Exit codes
     }
     const { store, json: isJson = false } = values;
     const mark = new OwnMark(io.env);
-    // A cancelled task is no longer unfinished.
-    const forgetIfCancelled = async (code: ExitCode, taskId: string | undefined) => {
-      if (verb === "cancel" && code === exit.done && taskId !== undefined) {
-        await forgetTask(folderIn(values), taskId, mark);
-      }
-      return code;
-    };
+    const forget = (taskId: string) => forgetTask(folderIn(values), taskId, mark);
     if (store !== undefined) {
-      const code = await tasksInStore(verb, rest[0], { ...values, store }, io);
-      return forgetIfCancelled(code, rest[0]);
+      return tasksInStore(verb, rest[0], { ...values, store }, io, forget);
     }
     const ofCancel = (["name", "principal", "keys-file"] as const).find((one) => values[one]);
     if (ofCancel !== undefined) {
-      throw new UsageError(`tasks ${verb}: --${ofCancel} is for tasks cancel --store.`);
+      throw new UsageError(
+        `tasks ${verb}: --${ofCancel} is for ${ofCancel === "keys-file" ? "" : "tasks cancel "}--store.`,
+      );
     }
     if (verb === "requeue" || values.orphaned === true) {
       throw new UsageError(
@@ -152,7 +148,9 @@ Exit codes
           return cancelTask(session, taskId, io);
       }
     });
-    return forgetIfCancelled(code, taskId);
+    // A cancelled task is no longer unfinished.
+    if (verb === "cancel" && code === exit.done) await forget(taskId);
+    return code;
   },
 };
 

@@ -35,17 +35,18 @@ export async function sealedSample(
   const listed = await store.list({ principal: undefined, after: undefined, limit: mostLookedAt });
   const tasks = listed.filter(({ input }) => input !== "");
   // A store reads its audit from the oldest record on, so the newest ones are found by their tasks.
-  const newest = await Promise.all(
-    tasks.slice(0, mostNamed).map(({ callId }) => audit?.readChain(callId) ?? []),
-  );
+  const newest: AuditEntry[] = [];
+  for (const { callId } of tasks.slice(0, mostNamed)) {
+    newest.push(...((await audit?.readChain(callId)) ?? []));
+  }
   const oldest = (await audit?.readAfter(undefined, mostLookedAt)) ?? [];
   // The oldest records may be sealed with a key that was replaced long ago.
-  const recent = tasks.length === 0 ? oldest : newest.flat();
+  const recent = tasks.length === 0 ? oldest : newest;
   const ids = [
     ...tasks.map(({ input }) => keyIdOf(input)),
     ...recent.map(({ record }) => linkKeyId(record)),
   ];
-  const entries = [...newest.flat(), ...oldest];
+  const entries = [...newest, ...oldest];
   const keyIds = [...new Set(ids.filter((id) => id !== ""))];
   return { keyIds, names: [...new Set(entries.map(({ app }) => app))], tasks, entries };
 }

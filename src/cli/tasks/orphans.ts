@@ -9,6 +9,7 @@ import type { ExitCode, Io } from "../command.ts";
 import type { Canceller } from "../audit/record-cancellation.ts";
 import { counted } from "../screen/amounts.ts";
 import { plainJson, plainLine } from "../screen/plain.ts";
+import { whyItStaysDue } from "./who-runs.ts";
 
 /** Which tasks `requeue` accepts. */
 export const requeueable = {
@@ -76,6 +77,8 @@ export async function actOnOrphans(
     return exit.done;
   }
   out(`${counted(changed, "task")} ${done[verb]}.\n`);
+  const why = canceller ? undefined : await whyItStaysDue(store, Object.keys(byTool));
+  if (why !== undefined) err(`${why}\n`);
   if (left > 0) out(`Not changed, because they have run or ended meanwhile: ${left}.\n`);
   return exit.done;
 }

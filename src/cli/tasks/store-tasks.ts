@@ -16,6 +16,10 @@ import { table } from "../screen/table.ts";
 import { counted, duration } from "../screen/amounts.ts";
 import { actOnOrphans, everyTask, isOrphaned, requeueable } from "./orphans.ts";
 import { agreedOn, openWaits, stateOf } from "./task-state.ts";
+import type { KeysHere } from "./task-state.ts";
+import { taskIdOf } from "./find-task.ts";
+import { whyItStaysDue } from "./who-runs.ts";
+import { givenKeys, keyringOf } from "../doctor/available-keys.ts";
 import { howToMigrate, isPostgres, missingMigrations } from "./migrations.ts";
 
 interface StoreValues extends CancelOptions {
@@ -27,12 +31,13 @@ interface StoreValues extends CancelOptions {
   readonly yes?: boolean | undefined;
 }
 
-/** Runs `parley tasks <verb> --store`. */
+/** Runs `parley tasks <verb> --store`. A task that it cancels is forgotten here, because it is no longer unfinished. */
 export async function tasksInStore(
   verb: string,
   taskId: string | undefined,
   values: StoreValues,
   io: Io,
+  forget: (taskId: string) => Promise<void>,
 ): Promise<ExitCode> {
   const { store: target, schema, limit = "100", json: isJson = false } = values;
   const { orphaned: isForOrphans = false, yes: isSure = false } = values;
@@ -48,7 +53,7 @@ export async function tasksInStore(
     throw new UsageError("--orphaned is for tasks cancel and tasks requeue.");
   if (isForOrphans && taskId !== undefined)
     throw new UsageError(`tasks ${verb}: pass the id of a task or --orphaned, not both.`);
-  const ofCancel = (["name", "principal", "keys-file"] as const).find((one) => values[one]);
+  const ofCancel = (["name", "principal"] as const).find((one) => values[one]);
   if (ofCancel !== undefined && verb !== "cancel")
     throw new UsageError(`--${ofCancel} is for tasks cancel --store.`);
   if (isSure && !isForOrphans) throw new UsageError("--yes is for --orphaned.");
@@ -58,10 +63,14 @@ export async function tasksInStore(
     return await withStore(target, schema, async (store) => {
       const canceller = verb === "cancel" ? await Canceller.of(store, values, io.env) : undefined;
       if (isForOrphans) return actOnOrphans(store, canceller, io, { isSure, isJson });
-      if (taskId === undefined || verb === "ls") return list(store, most, io, isJson);
-      if (verb === "requeue") return requeue(store, taskId, io, isJson);
-      if (canceller !== undefined) return cancel(store, canceller, taskId, io, isJson);
-      return get(store, taskId, io, isJson);
+      const shown = { store, keys: keysHere(values, io.env), io, isJson };
+      if (taskId === undefined || verb === "ls") return list(shown, most);
+      const id = await taskIdOf(store, taskId);
+      if (verb === "requeue") return requeue(shown, id);
+      if (canceller === undefined) return get(shown, id);
+      const code = await cancel(shown, canceller, id);
+      if (code === exit.done) await forget(id);
+      return code;
     });
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -69,40 +78,54 @@ export async function tasksInStore(
   }
 }
 
-async function list(store: TaskStore, most: number, { out }: Io, isJson: boolean) {
+/** Where tasks are looked for, and how they are shown. */
+interface Shown {
+  readonly store: TaskStore;
+  readonly keys: KeysHere | undefined;
+  readonly io: Io;
+  readonly isJson: boolean;
+}
+
+/** Only keys that the person has named. Those of a development server have nothing to do with this store, most likely. */
+function keysHere(values: StoreValues, env: Io["env"]): KeysHere | undefined {
+  const keys = givenKeys({ "keys-file": values["keys-file"] }, env);
+  if (keys === undefined) return undefined;
+  const { opening } = keyringOf(keys);
+  return { has: (id) => opening.has(id), from: keys.from };
+}
+
+async function list({ store, keys, io: { out }, isJson }: Shown, most: number) {
   const { now } = await store.figures();
   const found = await listTasks(store, most);
   if (isJson) out(`${plainJson({ parley: 1, tasks: found.map((task) => taskJson(task, now)) })}\n`);
   else if (found.length === 0) out("The store has no tasks.\n");
-  else out(table([header, ...found.map((task) => taskFacts(task, now))]));
+  else out(table([header, ...found.map((task) => taskFacts(task, now, keys))]));
   return exit.done;
 }
 
-async function get(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
-  await show(await store.read(taskId), store, io, isJson);
+async function get(shown: Shown, taskId: string) {
+  await show(await shown.store.read(taskId), shown);
   return exit.done;
 }
 
-async function cancel(
-  store: TaskStore,
-  canceller: Canceller,
-  taskId: string,
-  io: Io,
-  isJson: boolean,
-) {
+async function cancel(shown: Shown, canceller: Canceller, taskId: string) {
   const task = await canceller.cancel(taskId);
-  await show(task, store, io, isJson);
-  for (const warning of canceller.warnings) io.err(`${warning}\n`);
+  await show(task, shown);
+  for (const warning of canceller.warnings) shown.io.err(`${warning}\n`);
   return task?.status === "cancelled" ? exit.done : exit.failed;
 }
 
-async function requeue(store: TaskStore, taskId: string, io: Io, isJson: boolean) {
+async function requeue(shown: Shown, taskId: string) {
+  const { store, io } = shown;
+  const before = await store.read(taskId);
+  const { now } = await store.figures();
   const done = await store.requeue(taskId, requeueable);
-  if (done?.isRequeued === false) {
-    const { now } = await store.figures();
-    throw new CallError("refused", whyNotRequeued(done.task, now));
+  if (done?.isRequeued === false) throw new CallError("refused", whyNotRequeued(done.task, now));
+  await show(done?.task, shown);
+  if (before !== undefined && isOrphaned(before, now)) {
+    const why = await whyItStaysDue(store, [before.tool]);
+    if (why !== undefined) io.err(`${why}\n`);
   }
-  await show(done?.task, store, io, isJson);
   return exit.done;
 }
 
@@ -126,11 +149,13 @@ function whyNotRequeued({ status, rest, worker, dueAt, waits }: TaskRecord, now:
   return `The task is not stuck. It waits for ${waiting}, and continues by itself.`;
 }
 
-async function show(task: TaskRecord | undefined, store: TaskStore, { out }: Io, isJson: boolean) {
-  if (task === undefined) throw new CallError("task_gone", "The store has no such task.");
+async function show(task: TaskRecord | undefined, { store, keys, io, isJson }: Shown) {
+  if (task === undefined) throw new CallError("task_gone", "The task was forgotten meanwhile.");
   const { now } = await store.figures();
-  const shown = isJson ? plainJson({ parley: 1, task: taskJson(task, now) }) : taskLine(task, now);
-  out(`${shown}\n`);
+  const line = isJson
+    ? plainJson({ parley: 1, task: taskJson(task, now) })
+    : taskFacts(task, now, keys).join("  ").trimEnd();
+  io.out(`${line}\n`);
 }
 
 /** Opens a store. Throws if its tables are not up to date, because looking at a store must not change it. */
@@ -205,10 +230,7 @@ const waitName = ({ kind, key }: Wait): string =>
 
 const header = ["TASK", "TOOL", "STATUS", "AGE", "OWNER", "STATE"];
 
-const taskLine = (task: TaskRecord, now: number): string =>
-  taskFacts(task, now).join("  ").trimEnd();
-
-function taskFacts(task: TaskRecord, now: number): readonly string[] {
+function taskFacts(task: TaskRecord, now: number, keys: KeysHere | undefined): readonly string[] {
   const { id, tool, principal, status } = task;
   return [
     plainLine(id, 40),
@@ -216,6 +238,6 @@ function taskFacts(task: TaskRecord, now: number): readonly string[] {
     status,
     duration(Math.max(0, now - task.createdAt)),
     principal === "" ? "no owner" : plainLine(principal, 30),
-    stateOf(task, now),
+    stateOf(task, now, keys),
   ];
 }

@@ -71,8 +71,8 @@ test.each<[what: string, members: Partial<TaskRecord>, state: string]>([
   ],
   [
     "failed and is tried again",
-    { dueAt: now + 5_000, fruitless: 2, waits: [timer(-500)] },
-    "is tried again in 5.0 s; 2 attempts without progress",
+    { dueAt: now + 5_000, epoch: 2, fruitless: 2, waits: [timer(-500)] },
+    "is tried again in 5.0 s, as run 3; 2 attempts without progress",
   ],
   ["is over", { status: "completed" }, ""],
   [
@@ -82,4 +82,21 @@ test.each<[what: string, members: Partial<TaskRecord>, state: string]>([
   ],
 ])("a task that %s", (_, members, expected) => {
   expect(state(members)).toBe(expected);
+});
+
+test("a task that a worker cannot open names its key, if the keys here lack it", () => {
+  const keys = { has: (id: string) => id === "mine", from: "PARLEY_KEYS" };
+  const said = (members: Partial<TaskRecord>) =>
+    stateOf({ ...created({ ...given, ttlMs: 3_600_000 }, now), epoch: 9, ...members }, now, keys);
+  const why = 'sealed with the key "other", which is not in PARLEY_KEYS';
+  expect(said({ input: "r1.other.AAAA", dueAt: now + 3_100 })).toBe(
+    `is tried again in 3.1 s, as run 10; ${why}`,
+  );
+  expect(said({ input: "r1.mine.AAAA", dueAt: now + 3_100 })).not.toContain("sealed");
+  // A replica with the new key sealed an answer that the others cannot open.
+  const answer = { id: "a", key: "a", digest: "d", value: "r1.other.AAAA", at: now };
+  expect(said({ input: "r1.mine.AAAA", inbox: [answer], dueAt: now })).toContain(why);
+  expect(said({ input: "r1.other.AAAA", dueAt: now + 3_100, waits: [timer(3_100)] })).toBe(
+    "waits for a timer (another 3.1 s)",
+  );
 });

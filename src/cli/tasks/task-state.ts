@@ -3,17 +3,26 @@
 import { isLive, isUndoing } from "../../tasks/task.ts";
 import type { TaskRecord, Wait } from "../../tasks/task.ts";
 import { counted, duration } from "../screen/amounts.ts";
+import { keyIdOf } from "../doctor/store-keys.ts";
 import { plainLine } from "../screen/plain.ts";
 import { isOrphaned } from "./orphans.ts";
 
+/** The keys that the person has set, to say which of them a task lacks. */
+export interface KeysHere {
+  readonly has: (id: string) => boolean;
+  /** Where they come from: "PARLEY_KEYS". */
+  readonly from: string;
+}
+
 /** What the task does or waits for. Empty if it is over. */
-export function stateOf(task: TaskRecord, now: number): string {
+export function stateOf(task: TaskRecord, now: number, keys?: KeysHere): string {
   const { fruitless } = task;
   const waiting = openWaits(task, now).map((wait) => waitText(wait, now));
   return [
     ...(isLive(task) || isUndoing(task) ? [ownState(task, now)] : []),
     ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
     ...(isUndoing(task) ? [`${counted(task.undos, "step")} to undo`] : []),
+    ...(keys === undefined ? [] : otherKey(task, now, keys)),
     ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
   ]
     .filter((part) => part !== "")
@@ -32,7 +41,18 @@ function ownState(task: TaskRecord, now: number): string {
   if (dueAt === undefined) return "";
   if (dueAt <= now) return `due for ${duration(now - dueAt)}${nobody}`;
   const isTimeLimit = waits.some((wait) => wait.dueAt === dueAt);
-  return isTimeLimit ? "" : `is tried again in ${duration(dueAt - now)}`;
+  return isTimeLimit ? "" : `is tried again in ${duration(dueAt - now)}, as run ${epoch + 1}`;
+}
+
+/** A worker without the key of a task gives it back, which does not count as an attempt without progress. */
+function otherKey(task: TaskRecord, now: number, keys: KeysHere): readonly string[] {
+  const { worker, dueAt, waits, input, inbox } = task;
+  const isParked = dueAt === undefined || waits.some((wait) => wait.dueAt === dueAt);
+  if (!isLive(task) || worker !== undefined || (isParked && (dueAt ?? Infinity) > now)) return [];
+  const sealed = [input, ...inbox.map(({ value }) => value)].filter((text) => text !== "");
+  const other = sealed.map(keyIdOf).find((id) => id !== "" && !keys.has(id));
+  if (other === undefined) return [];
+  return [`sealed with the key "${plainLine(other, 40)}", which is not in ${keys.from}`];
 }
 
 /** The waits that are not over. The row keeps them until the next run has shown what it waits for. */

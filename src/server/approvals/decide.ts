@@ -3,6 +3,7 @@
 import { ParleyError } from "../../errors.ts";
 import type { Decision } from "../../errors.ts";
 import type { FoundApproval, OpenApproval } from "../../tasks/approvals.ts";
+import { shortId } from "../../util/short-id.ts";
 import { sealTicket } from "../../token/ticket.ts";
 import type { Ticket } from "../../token/ticket.ts";
 import type { Core } from "../core.ts";
@@ -135,9 +136,18 @@ export async function decideOn(
   { callId, key }: Pick<Ticket, "callId" | "key">,
   deciding: Deciding,
 ): Promise<Outcome> {
-  const result = await fromStore(attempts(core, callId, key, deciding));
+  let task: FoundApproval["task"];
+  const result = await fromStore(
+    attempts(core, callId, key, deciding, (found) => (task = found.task)),
+  );
   const { status } = result;
-  core.logger.info(`A decision on "${key}": ${status}`, { call: callId, key, outcome: status });
+  core.logger.info(`A decision on "${key}" by ${deciding.who}: ${status}`, {
+    call: callId,
+    ...(task && { task: shortId(task.id) }),
+    key,
+    who: deciding.who,
+    outcome: status,
+  });
   return result;
 }
 
@@ -146,6 +156,7 @@ async function attempts(
   callId: string,
   key: string,
   deciding: Deciding,
+  onFound: (found: FoundApproval) => void,
 ): Promise<Outcome> {
   const { tasks } = core;
   if (tasks === undefined) throw noStore("app.decide()");
@@ -156,6 +167,7 @@ async function attempts(
   // Tries again if the approval was decided, or asked for anew, between the read and the decision.
   for (let tries = 0; tries < 3; tries += 1) {
     found = await tasks.approvals.find(callId, key);
+    onFound(found);
     if (found.status === "decided") {
       await auditLate(core, of, found);
       // A closed approval no longer says who could have decided, so only those who took part are told by whom and why.
