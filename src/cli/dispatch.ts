@@ -5,6 +5,7 @@ import { didYouMean, splitAtDashes } from "./args/command-line.ts";
 import { exit, UsageError } from "./command.ts";
 import type { Command, ExitCode, Io } from "./command.ts";
 import { ownManifest } from "./own-files.ts";
+import { asTyped, ownName } from "./own-name.ts";
 import { plain } from "./screen/plain.ts";
 
 interface Entry {
@@ -153,12 +154,12 @@ export async function dispatch(words: readonly string[], io: Io): Promise<Dispat
     return { code: (await command.run(args, io)) ?? exit.done, endsProcess };
   } catch (error) {
     // The message may contain text from a server.
-    const message = plain(missingPackage(error) ?? errorText(error));
+    const message = asTyped(plain(missingPackage(error) ?? errorText(error)), io.env);
     if (!(error instanceof UsageError)) {
       err(`${message}\n`);
       return { code: exit.failed, endsProcess };
     }
-    err(`${message}\nRun parley ${name} --help for its usage.\n`);
+    err(`${message}\nRun ${ownName(io.env)} ${name} --help for its usage.\n`);
     return { code: exit.usage, endsProcess };
   }
 }

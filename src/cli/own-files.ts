@@ -14,6 +14,11 @@ function packageRoot(folder: string): string {
 const ownFile = (built: string, source: string) =>
   join(root, isBuilt ? built : `${source}${extname(import.meta.filename)}`);
 
+/** The file that starts the command, in a clone. Undefined in the package. */
+export const sourceOfCommand: string | undefined = isBuilt
+  ? undefined
+  : ownFile("dist/cli.js", "src/cli/main");
+
 /** The program of one replica of the demo. */
 export const demoReplica: string = ownFile("dist/cli/demo-replica.js", "src/cli/demo/replica");
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { onTestFinished } from "vitest";
 import type { Command, Io } from "../../src/cli/command.ts";
+import { installed } from "./where.ts";
 
 export interface Said {
   readonly code: number;
@@ -23,7 +24,7 @@ export async function run(
     out: (text) => void (said.out += text),
     err: (text) => void (said.err += text),
     isInteractive: false,
-    env,
+    env: { ...installed, ...env },
   };
   const code = (await command.run(args, io)) ?? 0;
   return { code, ...said };

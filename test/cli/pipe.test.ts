@@ -31,6 +31,26 @@ describe("a result that is streamed", () => {
   });
 });
 
+test("the hint says that a typed token is needed again, and never prints it", async () => {
+  const cwd = emptyFolder();
+  const url = await deskUrl();
+  const typed = await parley(["call", url, "text", "--token", "s3cret"], { cwd });
+  expect(typed.stdout).toMatch(
+    /^Resume with: parley resume [\da-f]{8} --token <token> --answer name=…$/m,
+  );
+  expect(typed.stdout + typed.stderr).not.toContain("s3cret");
+  const env = { PARLEY_TOKEN: "s3cret" };
+  expect((await parley(["call", url, "text"], { cwd, env })).stdout).not.toContain("--token");
+});
+
+test("the hint can be typed where the command was started through npx", async () => {
+  const cwd = emptyFolder();
+  const url = await deskUrl();
+  const { stdout } = await parley(["call", url, "text"], { cwd, env: { npm_command: "exec" } });
+  // This test runs the source. In the package, it is npx mcp-parley.
+  expect(stdout).toMatch(/^Resume with: npx tsx \S+main\.\w+ resume [\da-f]{8} --answer name=…$/m);
+});
+
 describe("call, exit 6, resume in another process", () => {
   test("rounds of a server file", async () => {
     const cwd = emptyFolder();

@@ -13,7 +13,7 @@ import { dispatch } from "../../src/cli/dispatch.ts";
 import { keys, quiet } from "../interop/errands.ts";
 import { desk } from "./desk.ts";
 import { leash } from "../programs.ts";
-import { config, main, tsconfig } from "./where.ts";
+import { config, installed, main, tsconfig } from "./where.ts";
 
 export interface Ran {
   readonly code: number;
@@ -30,7 +30,13 @@ export interface RunOptions {
 export function start(args: readonly string[], { cwd, env = {} }: RunOptions) {
   const child = spawn(process.execPath, ["--import", leash.fourth, main, ...args], {
     cwd,
-    env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, XDG_CONFIG_HOME: config, ...env },
+    env: {
+      ...process.env,
+      ...installed,
+      TSX_TSCONFIG_PATH: tsconfig,
+      XDG_CONFIG_HOME: config,
+      ...env,
+    },
     // The fourth pipe ends the process when this one ends.
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
@@ -67,7 +73,13 @@ export async function parley(
       out: (printed) => void (stdout += printed),
       err: (printed) => void (stderr += printed),
       isInteractive: false,
-      env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, XDG_CONFIG_HOME: config, ...env },
+      env: {
+        ...process.env,
+        ...installed,
+        TSX_TSCONFIG_PATH: tsconfig,
+        XDG_CONFIG_HOME: config,
+        ...env,
+      },
     });
     return { code, stdout, stderr };
   } finally {

@@ -3,7 +3,7 @@
 import process from "node:process";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
-import { config, main, tsconfig } from "./where.ts";
+import { config, installed, main, tsconfig } from "./where.ts";
 
 export interface Screen {
   readonly press: (...keys: readonly string[]) => void;
@@ -37,6 +37,7 @@ export function parleyOnScreen(args: readonly string[], options: ScreenOptions):
     cwd,
     env: {
       ...rest,
+      ...installed,
       TERM: "xterm-256color",
       TSX_TSCONFIG_PATH: tsconfig,
       XDG_CONFIG_HOME: config,

@@ -77,7 +77,9 @@ describe("a task that is cancelled in its store", () => {
     });
     expect(await run(keys, "audit", target, "--check")).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("Its task has ended, but its record has no end."),
+      stdout: expect.stringContaining(
+        "What was recorded last was cut off, its process died at that moment, or it was cancelled without the keys.\n",
+      ),
     });
   });
 

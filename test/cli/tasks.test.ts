@@ -6,6 +6,7 @@ import type { Store } from "mcp-parley";
 import { postgresStore } from "mcp-parley/postgres";
 import { sqliteStore } from "mcp-parley/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { keys } from "../interop/errands.ts";
 import { freshDatabase } from "../postgres/database.ts";
 import { defaultTaskLimits } from "../../src/tasks/limits.ts";
 import { SqliteStore } from "../../src/tasks/stores/sqlite/sqlite-store.ts";
@@ -128,16 +129,28 @@ test("reports tasks, commands and stores that do not exist", async () => {
   const url = await deskUrl();
   expect(await parley(["tasks", "get", url, "nope"], { cwd })).toMatchObject({
     code: 1,
-    stderr: "The server does not know this task. It may have expired.\n",
+    stderr:
+      "The server does not know this task. It may have expired, it belongs to someone else, or this is not its whole id.\n",
   });
   // Another server may make ids that begin with a dash.
   expect(await parley(["tasks", "get", url, "-J7XxQ0wT3-kAAAAAAAAAA"], { cwd })).toMatchObject({
     code: 1,
-    stderr: "The server does not know this task. It may have expired.\n",
+    stderr:
+      "The server does not know this task. It may have expired, it belongs to someone else, or this is not its whole id.\n",
   });
   const said = async (...args: string[]) => (await parley(["tasks", ...args], { cwd })).stderr;
   expect(await said("wach")).toContain(`tasks: unknown command "wach". Did you mean "watch"?`);
   expect(await said("ls", "--store", "none.db")).toContain("There is no store at none.db.");
+  expect(await said("get", "fcfb49a7")).toContain(
+    "If it is a task, pass its server first: parley tasks get <target> <id of the task>\n",
+  );
+  for (const command of [["tasks", "ls", "--store"], ["audit"], ["console"], ["migrate"]]) {
+    const ran = await parley([...command, url], { cwd, env: { PARLEY_KEYS: String(keys) } });
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toContain(
+      `${url} is a server, not a store. This command needs a store; use \`tasks get\`, \`watch\`, \`answer\` or \`cancel\` with this address.\n`,
+    );
+  }
   // Looking at a store does not change it.
   writeFileSync(join(cwd, "empty.db"), "");
   expect(await said("ls", "--store", "empty.db")).toMatch(

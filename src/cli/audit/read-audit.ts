@@ -55,8 +55,9 @@ export async function readAudit(
     records.push(...withAbout(opened.records));
     problems.push(...opened.problems.map((problem) => ({ call: chain, problem })));
     if (opened.isEnded || isOfProcess(chain)) continue;
-    if (await hasEndedTask(store, chain)) problems.push({ call: chain, problem: cutOff });
-    else open.push(chain);
+    const problem = await whyNoEnd(store, chain);
+    if (problem === undefined) open.push(chain);
+    else problems.push({ call: chain, problem });
   }
   const calls = [...chains.keys()].filter((chain) => !isOfProcess(chain)).length;
   const byTime = records.toSorted((one, other) => one.at.getTime() - other.at.getTime());
@@ -92,8 +93,7 @@ async function otherKeys(
   return (keyId) => !right.has(keyId);
 }
 
-const cutOff =
-  "Its task has ended, but its record has no end. What was recorded last was cut off, or its process died at that moment.";
+const cutOff = "Its task has ended, but its record has no end. What was recorded last was cut off";
 
 /** What belongs to no call, such as refused tokens, is in chains of the processes. They have no end. */
 const isOfProcess = (chain: string): boolean => chain.startsWith("~");
@@ -134,8 +134,14 @@ function withAbout(records: readonly AuditRecord[]): readonly AuditRecord[] {
   });
 }
 
-/** A task that ran out of time was ended by a sweep, which records nothing. */
-async function hasEndedTask(store: TaskStore, callId: string): Promise<boolean> {
+/**
+ * What is wrong with the record of a call that has no end. Undefined if its task goes on. A task that ran out of time was
+ * ended by a sweep, which records nothing.
+ */
+async function whyNoEnd(store: TaskStore, callId: string): Promise<string | undefined> {
   const task = await store.readByCall(callId);
-  return task !== undefined && !isLive(task) && !isUndoing(task) && task.rest !== "expired";
+  if (task === undefined || isLive(task) || isUndoing(task)) return undefined;
+  if (task.rest === "expired") return undefined;
+  if (task.status !== "cancelled") return `${cutOff}, or its process died at that moment.`;
+  return `${cutOff}, its process died at that moment, or it was cancelled without the keys.`;
 }

@@ -32,7 +32,7 @@ export async function withSession(
 /** Runs a call to its end, and prints its outcome. */
 export async function finish(
   call: Call,
-  { connection, calls, driver, isJson }: Session,
+  { connection, calls, driver, needsToken, isJson }: Session,
   called: Called,
   io: Io,
 ): Promise<ExitCode> {
@@ -42,7 +42,8 @@ export async function finish(
   const { last, kept } = calls;
   const ref = resumable(outcome, connection, last);
   const { streamed } = driver;
-  const code = tell({ outcome, tool, server: connection, ref, kept, again, streamed }, io, isJson);
+  const told = { outcome, tool, server: connection, ref, kept, again, needsToken, streamed };
+  const code = tell(told, io, isJson);
   // The journal forgets the call only after its result is printed, so that the result cannot get lost in between.
   if ("result" in outcome) await call.result().catch(() => {});
   return code;

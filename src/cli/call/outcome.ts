@@ -11,6 +11,7 @@ import { blockText } from "./block-text.ts";
 import type { Outcome } from "./drive.ts";
 import { inCommandWords } from "./command-words.ts";
 import type { StreamedText } from "./streamed-text.ts";
+import { asTyped, ownName } from "../own-name.ts";
 import { plain, plainJson, plainLine } from "../screen/plain.ts";
 import { urlWarnings } from "../prompts/url-warnings.ts";
 import { expectedOf, worded } from "../prompts/form-field.ts";
@@ -30,6 +31,8 @@ export interface CallReport {
   readonly kept: string | undefined;
   /** The words after `parley` that continue a call which the journal does not have. */
   readonly again?: string | undefined;
+  /** Whether a token was typed, so that it has to be typed again. It is never printed. */
+  readonly needsToken?: boolean | undefined;
   /** What was printed while the call ran. */
   readonly streamed?: StreamedText | undefined;
 }
@@ -77,7 +80,8 @@ const idOf = (ref: string) => shortId(readReference(ref).state);
 
 // ---------------------------------------------------------------- for people
 
-function print({ outcome, ref, kept, again, streamed }: CallReport, { out, err }: Io): void {
+function print(told: CallReport, { out, err, env }: Io): void {
+  const { outcome, ref, kept, again, streamed, needsToken } = told;
   if ("result" in outcome) {
     const text = textOf(outcome.result);
     return out(streamed === undefined ? `${text}\n` : streamed.rest(text));
@@ -103,10 +107,12 @@ function print({ outcome, ref, kept, again, streamed }: CallReport, { out, err }
           .join("")
       : "";
   const say = outcome.status === "inputNeeded" ? out : err;
-  if (again !== undefined) return say(`Continue with: parley ${plainLine(again)}${answers}\n`);
-  if (kept === undefined) return say(`Resume with:\n  parley resume${answers} ${ref}\n`);
-  say(`Resume with: parley resume ${kept}${answers}\n`);
-  err(style.dim(`From elsewhere: parley resume ${kept} --print prints the whole reference.\n`));
+  const own = ownName(env);
+  const more = `${needsToken === true ? " --token <token>" : ""}${answers}`;
+  if (again !== undefined) return say(`Continue with: ${own} ${plainLine(again)}${more}\n`);
+  if (kept === undefined) return say(`Resume with:\n  ${own} resume${more} ${ref}\n`);
+  say(`Resume with: ${own} resume ${kept}${more}\n`);
+  err(style.dim(`From elsewhere: ${own} resume ${kept} --print prints the whole reference.\n`));
 }
 
 /** The most --answer options to suggest. More answers are better in a file. */
@@ -184,7 +190,7 @@ export function resumable(
 export function tellFailure(thrown: unknown, io: Io, isJson: boolean): ExitCode {
   const error = explained(thrown);
   if (isJson) io.out(`${plainJson({ parley: 1, status: "failed", error: errorOf(error) })}\n`);
-  else io.err(`${style.red(plain(error.message))}\n`);
+  else io.err(`${style.red(asTyped(plain(error.message), io.env))}\n`);
   return exitOfError(error);
 }
 

@@ -48,6 +48,8 @@ export interface Session extends ConnectedServer {
   readonly driver: Driver;
   readonly timeoutMs: number | undefined;
   readonly isJson: boolean;
+  /** Whether the person has typed a token, which the next command needs again. */
+  readonly needsToken: boolean;
 }
 
 /** The folder of the journal. */
@@ -87,7 +89,8 @@ export async function openSession(target: Target, values: CallValues, io: Io): P
     await connected.close();
     calls.letGo();
   };
-  return { ...connected, close, calls, driver, timeoutMs, isJson: values.json ?? false };
+  const facts = { needsToken: values.token !== undefined, isJson: values.json ?? false };
+  return { ...connected, close, calls, driver, timeoutMs, ...facts };
 }
 
 /** Handles Ctrl-C once. A second Ctrl-C ends the process at once. */

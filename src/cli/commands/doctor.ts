@@ -22,6 +22,7 @@ import type { ClockOffset } from "../doctor/server-findings.ts";
 import { sharedKeysFindings } from "../doctor/shared-keys-findings.ts";
 import type { Replica, Trial } from "../doctor/shared-keys-findings.ts";
 import { storeFindings } from "../doctor/store-findings.ts";
+import { asTyped } from "../own-name.ts";
 import { plainJson } from "../screen/plain.ts";
 import { parseOptions } from "../args/command-line.ts";
 import { parseTarget } from "../server/target.ts";
@@ -41,7 +42,7 @@ can be reached, has its tables and a worker, and that its newest records are
 sealed with the keys on this machine. Without --tool it changes nothing.
 
 To check that replicas share their keys, one of them has to open what another
-has sealed. Pass the URLs of the replicas, and --tool. This calls the tool: once,
+has sealed. Pass the URLs of the replicas, and --tool. This calls the tool once,
 on the first replica, up to its first question. What it does before that really
 happens, and if it becomes a task, the task is cancelled. So pass a tool that
 asks before it does anything. If there is none, use --store with the keys of
@@ -83,7 +84,8 @@ Exit codes
     const findings: Finding[] = [];
     const add = (...found: readonly Finding[]) => {
       findings.push(...found);
-      if (values.json !== true) for (const one of found) io.out(`${lineOf(one)}\n`);
+      if (values.json !== true)
+        for (const one of found) io.out(`${asTyped(lineOf(one), io.env)}\n`);
     };
     add(nodeFinding(), keysFinding(values, io.env));
     const { tool, arg = [], store, schema } = values;

@@ -5,7 +5,7 @@ import type { Command } from "../command.ts";
 import { UsageError } from "../command.ts";
 import { parseOptions } from "../args/command-line.ts";
 import { storeAt } from "../tasks/store-tasks.ts";
-import { isPostgres, sqlFor } from "../tasks/migrations.ts";
+import { checkStore, isPostgres, sqlFor } from "../tasks/migrations.ts";
 
 /** `parley migrate` */
 export const migrate: Command = {
@@ -41,6 +41,7 @@ Exit codes
     const [target, ...rest] = positionals;
     if (target === undefined || rest.length > 0) throw new UsageError("migrate: pass one store");
     const { schema } = values;
+    checkStore(target);
     if (values.print === true) {
       return out(isPostgres(target) ? postgresSql(schema ?? "parley") : await sqlFor(target));
     }

@@ -4,7 +4,7 @@ import { didYouMean, parseOptions, splitAtDashes } from "../args/command-line.ts
 import { withSession } from "../call/finish.ts";
 import { callOptions, folderIn } from "../call/session.ts";
 import { exit, UsageError } from "../command.ts";
-import type { Command, ExitCode } from "../command.ts";
+import type { Command } from "../command.ts";
 import { findCall, forgetTask, unfinished } from "../journal/calls.ts";
 import { listTaskCalls } from "../journal/call-list.ts";
 import { OwnMark } from "../journal/own-mark.ts";
@@ -154,6 +154,9 @@ Exit codes
   },
 };
 
+/** Calls in the journal are shown with as much of their id. */
+const longestShortId = 8;
+
 /** The id of a task can begin with a dash. No option is as long as an id. */
 const isDashedId = (word: string) => /^-[\w-]{15,}$/.test(word);
 
@@ -180,7 +183,9 @@ async function named(
   if (command.length > 0) {
     return { target: parseTarget(undefined, command), taskId: first, isTrusted: true };
   }
-  const advice = `If it is a task, pass its server first: parley tasks ${kept.verb} <target> ${first}`;
+  // The short id of a call that has ended leads nowhere. The id of a task is longer, unless it comes from another server.
+  const id = first.length > longestShortId ? first : "<id of the task>";
+  const advice = `If it is a task, pass its server first: parley tasks ${kept.verb} <target> ${id}`;
   const call = await findCall(kept.folder, first, kept.own, advice);
   const { taskId } = call.state;
   if (taskId === undefined) throw new UsageError(`The call ${first} is not a task.`);

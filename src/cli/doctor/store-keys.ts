@@ -86,7 +86,7 @@ export function fits(
 }
 
 /** What to tell a person whose keys open nothing in a store. */
-export function openNothing(
+function openNothing(
   { keyIds }: Pick<SealedSample, "keyIds">,
   { from }: Pick<AvailableKeys, "from">,
   keyring: Keyring,

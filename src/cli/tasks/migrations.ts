@@ -2,6 +2,8 @@
 
 import { statSync } from "node:fs";
 import { errorText } from "../../util/error-text.ts";
+import { UsageError } from "../command.ts";
+import { plainLine } from "../screen/plain.ts";
 import { PostgresDatabase } from "../../tasks/stores/postgres/database.ts";
 import { migrationSql as postgresSql } from "../../tasks/stores/postgres/postgres-migrations.ts";
 import { query } from "../../tasks/stores/postgres/pool.ts";
@@ -15,11 +17,20 @@ import {
 /** Whether a store is Postgres. Everything else is a SQLite file. */
 export const isPostgres = (target: string): boolean => /^postgres(ql)?:/.test(target);
 
+/** Throws if this is the address of a server, which many people know better than its store. */
+export function checkStore(target: string): void {
+  if (!/^https?:\/\//i.test(target)) return;
+  throw new UsageError(
+    `${plainLine(target, 200)} is a server, not a store. This command needs a store; use \`tasks get\`, \`watch\`, \`answer\` or \`cancel\` with this address.`,
+  );
+}
+
 /** How many migrations are missing. Throws if there is no store. */
 export async function missingMigrations(
   target: string,
   schema: string | undefined,
 ): Promise<number> {
+  checkStore(target);
   if (isPostgres(target)) return missingInPostgres(target, schema);
   if (statSync(target, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new Error(`There is no store at ${target}. A server creates it when it starts.`);

@@ -119,7 +119,8 @@ async function taskRequest(
     return isObject(result) ? result : {};
   } catch (error) {
     if (own(error, "code") !== invalidParams) throw error;
-    const message = "The server does not know this task. It may have expired.";
+    const message =
+      "The server does not know this task. It may have expired, it belongs to someone else, or this is not its whole id.";
     throw new CallError("task_gone", message, { cause: error });
   }
 }

@@ -20,9 +20,9 @@ export function stateOf(task: TaskRecord, now: number, keys?: KeysHere): string 
   const waiting = openWaits(task, now).map((wait) => waitText(wait, now));
   return [
     ...(isLive(task) || isUndoing(task) ? [ownState(task, now)] : []),
+    ...(keys === undefined ? [] : otherKey(task, now, keys)),
     ...(waiting.length > 0 ? [`waits for ${waiting.join(", ")}`] : []),
     ...(isUndoing(task) ? [`${counted(task.undos, "step")} to undo`] : []),
-    ...(keys === undefined ? [] : otherKey(task, now, keys)),
     ...(fruitless > 1 ? [`${fruitless} attempts without progress`] : []),
   ]
     .filter((part) => part !== "")

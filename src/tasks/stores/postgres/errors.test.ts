@@ -17,6 +17,14 @@ test.each([
   });
 });
 
+test("a database that does not exist has advice", () => {
+  const message = 'database "nope" does not exist';
+  const error = Object.assign(new Error(message), { code: "3D000", severity: "FATAL" });
+  expect(explained(error)).toMatchObject({
+    message: `The task store (Postgres) cannot be reached: ${message}. Create it, or correct the name of the database in the address.`,
+  });
+});
+
 test.each([
   "postgres://one:5432,two:5432/app",
   "postgresql://ada:se,cret@one,two/app?target_session_attrs=read-write",

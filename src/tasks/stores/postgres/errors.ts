@@ -7,10 +7,13 @@
 export class StoreUnavailableError extends Error {
   /** @param cause - The error of the driver. */
   constructor(cause: unknown) {
-    super(`The task store (Postgres) cannot be reached: ${messageOf(cause)}`, { cause });
+    const advice = sqlState(cause) === "3D000" ? `. ${howToNameDatabase}` : "";
+    super(`The task store (Postgres) cannot be reached: ${messageOf(cause)}${advice}`, { cause });
     this.name = "StoreUnavailableError";
   }
 }
+
+const howToNameDatabase = "Create it, or correct the name of the database in the address.";
 
 /** Text that Postgres cannot keep. */
 export class UnstorableTextError extends Error {
