@@ -8,7 +8,9 @@ import { postgresStore } from "mcp-parley/postgres";
 import { z } from "zod";
 import { auth, signedIn } from "./people.ts"; // your directory and your sign-in
 
-const { DATABASE_URL = "", PUBLIC_URL, PORT = "3000" } = process.env;
+const { DATABASE_URL, PUBLIC_URL, PORT = "3000" } = process.env;
+if (!DATABASE_URL)
+  throw new Error("Set DATABASE_URL to the address of your Postgres: postgres://…");
 
 const app = parley({
   name: "deployments", // the same on every replica, as are PARLEY_KEYS and the database
