@@ -164,6 +164,15 @@ test("the console names the person whom --principal names", async () => {
   expect(await seen.json()).toMatchObject({ who: "carol" });
 });
 
+test("tasks are listed without keys, and with ones that cannot be read", async () => {
+  const { target, run, task } = await waitingTask();
+  for (const PARLEY_KEYS of ["", "no keys"]) {
+    const { code, stdout } = await run(PARLEY_KEYS, "tasks", "ls", "--store", target);
+    expect(code).toBe(0);
+    expect(stdout).toContain(task);
+  }
+});
+
 test("options for a cancellation in a store are refused elsewhere", async () => {
   const cwd = emptyFolder();
   const said = async (...args: string[]) => (await parley(["tasks", ...args], { cwd })).stderr;

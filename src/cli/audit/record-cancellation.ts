@@ -7,6 +7,7 @@ import { isReadable } from "../../server/audit/open-chain.ts";
 import { taskAudit } from "../../server/audit/task-audit.ts";
 import { nodeEnvironment } from "../../server/ops/environment.ts";
 import { noTelemetry } from "../../server/ops/telemetry.ts";
+import { defaultTaskLimits } from "../../tasks/limits.ts";
 import type { TaskStore } from "../../tasks/store.ts";
 import { isLive } from "../../tasks/task.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
@@ -16,7 +17,6 @@ import type { Io } from "../command.ts";
 import { availableKeys, keyringOf } from "../doctor/available-keys.ts";
 import { keysForStore, opensTask, sealedSample } from "../doctor/store-keys.ts";
 import type { SealedSample } from "../doctor/store-keys.ts";
-import { requeueable } from "../tasks/orphans.ts";
 
 /** Who cancels, and how the audit is sealed. */
 export interface CancelOptions {
@@ -78,7 +78,7 @@ export class Canceller {
   /** Cancels a task and records it. Resolves to the task afterwards. */
   async cancel(id: string): Promise<TaskRecord | undefined> {
     const before = await this.#store.read(id);
-    const task = await this.#store.cancel(id, requeueable.keepMs);
+    const task = await this.#store.cancel(id, defaultTaskLimits.keepMs);
     // If several people cancel a task, one of them ends it.
     const isNews = before !== undefined && isLive(before) && task?.revision !== before.revision;
     if (task?.status === "cancelled" && isNews) await this.#record(before, task);

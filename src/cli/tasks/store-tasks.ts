@@ -86,12 +86,19 @@ interface Shown {
   readonly isJson: boolean;
 }
 
-/** Only keys that the person has named. Those of a development server have nothing to do with this store, most likely. */
+/**
+ * Only keys that the person has named. Those of a development server have nothing to do with this store, most likely. Tasks
+ * are shown without keys, too, so keys that cannot be read are no reason to fail.
+ */
 function keysHere(values: StoreValues, env: Io["env"]): KeysHere | undefined {
   const keys = givenKeys({ "keys-file": values["keys-file"] }, env);
   if (keys === undefined) return undefined;
-  const { opening } = keyringOf(keys);
-  return { has: (id) => opening.has(id), from: keys.from };
+  try {
+    const { opening } = keyringOf(keys);
+    return { has: (id) => opening.has(id), from: keys.from };
+  } catch {
+    return undefined;
+  }
 }
 
 async function list({ store, keys, io: { out }, isJson }: Shown, most: number) {
