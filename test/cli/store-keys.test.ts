@@ -147,21 +147,33 @@ describe("keys that open nothing in a store", () => {
   });
 });
 
-test("the console names the person whom --principal names", async () => {
-  const { target } = await waitingTask();
+test("the console names the person whom --principal names, and says what it does not record", async () => {
+  const { target, task } = await waitingTask();
   const store = new SqliteStore({ path: target });
   const printed: string[] = [];
-  const io = { out: (text: string) => void printed.push(text), err: () => {} };
+  const said: string[] = [];
+  const io = {
+    out: (text: string) => void printed.push(text),
+    err: (text: string) => void said.push(text),
+  };
   const served = await serve({ store, name: "desk", port: 0, principal: "carol" }, io);
   onTestFinished(() => served.close());
   const { origin, hash } = new URL(printed.join("").trim());
   const link = new URLSearchParams(hash.slice(1)).get("link");
-  const at = `${origin}/api/session`;
-  const headers = { origin, "content-type": "application/json" };
-  const opened = await fetch(at, { method: "POST", headers, body: JSON.stringify({ link }) });
+  const post = (path: string, body: object, session = "") =>
+    fetch(`${origin}/api/${path}`, {
+      method: "POST",
+      headers: { origin, "content-type": "application/json", "parley-session": session },
+      body: JSON.stringify(body),
+    });
+  const opened = await post("session", { link });
   const { session } = (await opened.json()) as { session: string };
-  const seen = await fetch(at, { headers: { "parley-session": session } });
+  const seen = await fetch(`${origin}/api/session`, { headers: { "parley-session": session } });
   expect(await seen.json()).toMatchObject({ who: "carol" });
+  expect((await post(`tasks/${task}/cancel`, {}, session)).status).toBe(200);
+  expect(said.at(-1)).toBe(
+    "A task was cancelled by carol. The audit does not say so, because this console does not have the keys.\n",
+  );
 });
 
 test("tasks are listed without keys, and with ones that cannot be read", async () => {

@@ -40,7 +40,7 @@ Usage
   parley tasks answer <target> <task> --answer key=value …
   parley tasks ls --store <store>               all tasks of a store
   parley tasks get|cancel|requeue <task> --store <store>
-                                  the first 6 characters of the id are enough
+      (of the id of the task, the first 6 characters are enough)
   parley tasks cancel|requeue --orphaned --store <store> [--yes]
 
 A task is a call that continues without its client. The protocol has no request
