@@ -8,7 +8,7 @@ import { isObject } from "../util/objects.ts";
 import type { Json } from "../util/json.ts";
 import { isPermitted, whyMayNotDecide } from "./operator.ts";
 import type { Admitted } from "./operator.ts";
-import { opened } from "./store-view.ts";
+import { missingKey, opened } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
 import type { InboxItem } from "./wire.ts";
 
@@ -63,7 +63,7 @@ function requestOf(sealer: Sealer, { callId }: TaskRecord, wait: Wait): OpenQues
 
 /** Why this operator may not answer. Undefined if they may. */
 export function whyNot(
-  { sealer }: Pick<StoreView, "sealer">,
+  view: Pick<StoreView, "sealer" | "inside">,
   operator: Admitted,
   task: Pick<TaskRecord, "principal">,
   wait: Wait,
@@ -71,12 +71,12 @@ export function whyNot(
 ): string | undefined {
   if (!isPermitted(operator, "act")) return "You may look, and not act.";
   // An answer is sealed, too.
-  if (sealer === undefined) return noKeys;
+  if (view.sealer === undefined) return noKeys;
   if (wait.kind === "question") {
     if (!isPermitted(operator, "act_for_client")) {
       return "The client is asked, and you may not answer in its place.";
     }
-    return question === undefined ? noKeys : question.obstacle;
+    return question === undefined ? noKey(view, wait) : question.obstacle;
   }
   const { group } = wait;
   const isMember = group === undefined || operator.groups.includes(group);
@@ -84,7 +84,7 @@ export function whyNot(
     return `Members of the group "${group}" answer this, and you are not one of them.`;
   }
   if (wait.needs === undefined) return undefined;
-  if (question === undefined) return noKeys;
+  if (question === undefined) return noKey(view, wait);
   const { principal } = operator;
   const why = whyMayNotDecide(operator, task.principal);
   if (why !== undefined) return why;
@@ -94,6 +94,14 @@ export function whyNot(
 }
 
 const noKeys = "This console does not have the keys of the server, so it cannot read the question.";
+
+/** Replicas can have different keys, while keys are rotated or by mistake. */
+function noKey(view: Pick<StoreView, "sealer" | "inside">, { page, request }: Wait): string {
+  const key = missingKey(view, [page, request]);
+  return key === undefined
+    ? noKeys
+    : `The question is sealed with the key "${key}", which this console does not have. Add it to PARLEY_KEYS.`;
+}
 
 /** The members of an item that only those see who may answer, or who may see values. */
 export function questionFacts(

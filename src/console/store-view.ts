@@ -7,7 +7,8 @@ import type { TaskReader } from "../tasks/task-reader.ts";
 import type { TaskRuntime } from "../tasks/runtime.ts";
 import type { Sealer } from "../tasks/sealing.ts";
 import type { TaskStore } from "../tasks/store.ts";
-import type { TaskRecord } from "../tasks/task.ts";
+import type { Sealed, TaskRecord } from "../tasks/task.ts";
+import { recordKeyId } from "../token/sealed-record.ts";
 import type { Admitted } from "./operator.ts";
 import { notFound, Refusal } from "./refusal.ts";
 
@@ -86,6 +87,18 @@ export function opened<T>(sealer: Sealer | undefined, open: (sealer: Sealer) => 
   } catch {
     return undefined;
   }
+}
+
+/** The id of the first key that one of these texts needs and that is not here. Undefined without any keys. */
+export function missingKey(
+  { sealer, inside }: Pick<StoreView, "sealer" | "inside">,
+  sealed: readonly (Sealed | undefined)[],
+): string | undefined {
+  if (sealer === undefined) return undefined;
+  const { opening } = inside.core.keyring();
+  return sealed
+    .map((text) => text && recordKeyId(text))
+    .find((id) => id !== undefined && !opening.has(id));
 }
 
 /** A number in the address, within bounds. */

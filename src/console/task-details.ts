@@ -18,9 +18,9 @@ import { auditOfCall } from "./audit-facts.ts";
 import { linksOf } from "./linked-tasks.ts";
 import { isPermitted } from "./operator.ts";
 import type { Admitted } from "./operator.ts";
-import { numberIn, opened, shown, taskIn } from "./store-view.ts";
+import { missingKey, numberIn, opened, shown, taskIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
-import { rowOf } from "./task-rows.ts";
+import { causeOf, rowOf } from "./task-rows.ts";
 import { silenceMsOf } from "./why.ts";
 import type { EntryFacts, RunFacts, TaskDetails, TaskLog } from "./wire.ts";
 
@@ -42,7 +42,7 @@ export async function showTask(
   ]);
   const row = await rowOf(view, operator, task, workers);
   const input = shown(view, operator, (sealer) => openInput(sealer, task));
-  const { callId, expiresAt, logLength, logBytes, undos, result, cause } = task;
+  const { callId, expiresAt, logLength, logBytes, undos, result } = task;
   const linked = await linksOf(view, task, input);
   return {
     task: {
@@ -58,10 +58,8 @@ export async function showTask(
         result &&
           shown(view, operator, (sealer) => openJson(sealer, result, places.result(callId))),
       ),
-      ...withMember(
-        "cause",
-        cause && shown(view, operator, (sealer) => sealer.open(cause, places.cause(callId))),
-      ),
+      ...withMember("missingKey", missingKey(view, [task.input, result])),
+      ...withMember("cause", operator.values ? causeOf(view, task) : undefined),
     },
     ...log,
     runs: runs.map((run) => runFacts(run, task, workers, silenceMsOf(view.store))),

@@ -1,6 +1,8 @@
 // Tasks in a list.
 
 import { fromStore } from "../server/tasks/store-needed.ts";
+import { readCause } from "../tasks/execution/other-versions.ts";
+import { unreadableIn } from "../tasks/execution/unreadable.ts";
 import { places } from "../tasks/sealing.ts";
 import type { SeenWorkers, StoreFigures } from "../tasks/store.ts";
 import type { TaskListing, TaskQuery } from "../tasks/task-reader.ts";
@@ -8,7 +10,7 @@ import type { Status, Wait } from "../tasks/task.ts";
 import type { Admitted } from "./operator.ts";
 import { Refusal } from "./refusal.ts";
 import type { ApiCall } from "./api-call.ts";
-import { numberIn, shown, textIn } from "./store-view.ts";
+import { numberIn, opened, shown, textIn } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
 import { lateMs, reasonFor, silenceMsOf } from "./why.ts";
 import type { TaskCounts, TaskList, TaskRow, WaitFacts } from "./wire.ts";
@@ -80,7 +82,7 @@ export async function rowOf(
   task: TaskListing,
   { now, workers }: SeenWorkers,
 ): Promise<TaskRow> {
-  const { id, callId, tool, principal, status, statusMessage, cause, worker } = task;
+  const { id, callId, tool, principal, status, statusMessage, worker } = task;
   const { createdAt, updatedAt, dueAt, epoch, fruitless } = task;
   const isAsked = task.waits.some(({ kind }) => kind !== "timer");
   const open = isAsked ? await view.reader.waiting({ taskId: id, limit: 100 }) : [];
@@ -88,13 +90,14 @@ export async function rowOf(
   const message =
     statusMessage &&
     shown(view, operator, ({ open: unseal }) => unseal(statusMessage, places.message(callId)));
+  const cause = causeOf(view, task);
   const reason = reasonFor(task, {
     now,
     workers,
     silenceMs: silenceMsOf(view.store),
     isToolGone: isToolGone(view, tool),
-    cause:
-      cause && shown(view, operator, ({ open: unseal }) => unseal(cause, places.cause(callId))),
+    cause: operator.values ? cause : undefined,
+    unreadable: cause === undefined ? undefined : unreadableIn(cause),
   });
   return {
     id,
@@ -112,6 +115,12 @@ export async function rowOf(
     ...(reason !== undefined && { why: reason.why, isStuck: reason.isStuck }),
   };
 }
+
+/** Why the last run failed. Undefined if it did not, or if the keys here do not open it. */
+export const causeOf = (
+  { sealer }: StoreView,
+  task: Pick<TaskListing, "callId" | "cause">,
+): string | undefined => opened(sealer, (open) => readCause(task, open).why);
 
 /** The console of a store has no tools, so it cannot tell. */
 function isToolGone({ inside }: StoreView, tool: string): boolean {

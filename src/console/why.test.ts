@@ -12,6 +12,7 @@ const around: Surroundings = {
   workers: [{ name: "b", seenAt: now - 1_000 }],
   silenceMs: lateMs,
   cause: undefined,
+  unreadable: undefined,
   isToolGone: false,
 };
 
@@ -99,4 +100,37 @@ test("that no worker runs is not said of others, unless the one that holds the t
     reasonFor(held, { ...around, workers: [{ name: "a", seenAt }] })?.why;
   expect(whyOf(now - 90_000)).toMatch(/due for 60 s\. No worker runs on this store\./);
   expect(whyOf(now - 1_000)).toMatch(/due for 60 s\. No other worker runs on this store\./);
+});
+
+test("a task that no worker can open names the key and says what to do", () => {
+  const again = { ...task, dueAt: now + 8_000, cause: "sealed" };
+  const whyOf = (fruitless: number, dueAt = again.dueAt, keyId: string | undefined = "other") =>
+    reasonFor({ ...again, fruitless, dueAt }, { ...around, unreadable: { keyId } });
+  expect(whyOf(0)).toEqual({
+    isStuck: false,
+    why: 'The last worker could not open it: it is sealed with the key "other". Another worker may have that key. It is tried again in 8 s.',
+  });
+  const stuck =
+    'No worker can open it: it is sealed with the key "other". Start a replica whose PARLEY_KEYS has that key, or cancel the task.';
+  expect(whyOf(2)).toEqual({ isStuck: true, why: `${stuck} It is tried again in 8 s.` });
+  // For the moment between two runs it stays stuck.
+  expect(whyOf(2, now - 100)).toMatchObject({ isStuck: true, why: expect.stringContaining(stuck) });
+  expect(
+    reasonFor({ ...again, fruitless: 2 }, { ...around, unreadable: { keyId: undefined } })?.why,
+  ).toMatch(/^No worker can open it: it is sealed with a key that they lack\. Start a replica/);
+});
+
+test("runs without progress and without a cause say where the reason is", () => {
+  const whyOf = (more: object, cause?: string) =>
+    reasonFor({ ...task, id: "58f1ca00ffee", dueAt: now + 5_000, ...more }, { ...around, cause })
+      ?.why;
+  expect(whyOf({ fruitless: 2 })).toBe(
+    "2 runs in a row made no progress. The log of their worker has the reason: search for 58f1ca. Or cancel the task. It is tried again in 5 s.",
+  );
+  expect(whyOf({ fruitless: 2 }, "boom")).toBe(
+    "2 runs in a row made no progress. The last one failed with: boom It is tried again in 5 s.",
+  );
+  expect(whyOf({ fruitless: 2, status: "failed", undos: 1 })).toBe(
+    "One step has to be undone. 2 runs in a row made no progress. The log of their worker has the reason: search for 58f1ca.",
+  );
 });

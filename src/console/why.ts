@@ -3,6 +3,7 @@
 import type { SeenWorkers, TaskStore } from "../tasks/store.ts";
 import type { TaskListing } from "../tasks/task-reader.ts";
 import { isLive, isUndoing } from "../tasks/task.ts";
+import { loggedPart } from "../util/short-id.ts";
 
 /** How long something may be late before it counts as stuck. Common pauses are shorter. */
 export const lateMs = 30_000;
@@ -19,6 +20,8 @@ export interface Surroundings {
   readonly silenceMs: number;
   /** Why the last run failed, if that may be shown. */
   readonly cause: string | undefined;
+  /** That the last run could not open the record, and the id of the key that it lacked, if that is known. */
+  readonly unreadable: { readonly keyId: string | undefined } | undefined;
   /** Whether this server has no such tool any more. */
   readonly isToolGone: boolean;
 }
@@ -36,8 +39,8 @@ export function reasonFor(
   if (task.worker !== undefined) return held(task, task.worker, around);
   const { dueAt = Infinity, fruitless } = task;
   if (dueAt <= around.now) return due(task, around.now - dueAt, around);
-  const isToBeTried = fruitless > 0 && task.waits.length === 0;
-  if (!isToBeTried) return fine(waitText(task, around));
+  const isToBeTried = fruitless > 0 || around.unreadable !== undefined;
+  if (!isToBeTried || task.waits.length > 0) return fine(waitText(task, around));
   const why = `${attempts(task, around)} It is tried again in ${lasting(dueAt - around.now)}.`;
   return { isStuck: fruitless > 1, why };
 }
@@ -74,9 +77,11 @@ function held(task: TaskListing, worker: string, around: Surroundings) {
 }
 
 function due(task: TaskListing, overdue: number, around: Surroundings) {
-  return overdue > lateMs
-    ? { isStuck: true, why: overdueText(task, overdue, around) }
-    : fine("It is due, and the next free worker takes it.");
+  if (overdue > lateMs) return { isStuck: true, why: overdueText(task, overdue, around) };
+  const next = "It is due, and the next free worker takes it.";
+  // Otherwise it would not count as stuck for the moment between two runs.
+  if (task.fruitless > 1) return { isStuck: true, why: `${attempts(task, around)} ${next}` };
+  return fine(next);
 }
 
 function overdueText(task: TaskListing, overdue: number, around: Surroundings): string {
@@ -97,12 +102,26 @@ function nobodyElse({ worker }: TaskListing, around: Surroundings): string | und
   return `${none} runs on this store. Start one: app.work(), or npx mcp-parley worker.`;
 }
 
-function attempts({ fruitless }: TaskListing, { cause }: Surroundings): string {
-  const runs =
-    fruitless <= 1
-      ? "The last run made no progress"
-      : `${fruitless} runs in a row made no progress`;
-  return cause === undefined ? `${runs}.` : `${runs}. The last one failed with: ${cause}`;
+function attempts(task: TaskListing, { cause, unreadable }: Surroundings): string {
+  const { fruitless, id } = task;
+  if (unreadable !== undefined) return unreadableText(task, unreadable.keyId);
+  if (fruitless <= 1) {
+    return `The last run made no progress${cause === undefined ? "." : `. It failed with: ${cause}`}`;
+  }
+  const runs = `${fruitless} runs in a row made no progress.`;
+  return cause === undefined
+    ? `${runs} The log of their worker has the reason: search for ${loggedPart(id)}.${orCancel(task)}`
+    : `${runs} The last one failed with: ${cause}`;
+}
+
+/** A task that has ended, and whose steps are undone, cannot be cancelled. */
+const orCancel = (task: TaskListing): string => (isLive(task) ? " Or cancel the task." : "");
+
+function unreadableText(task: TaskListing, keyId: string | undefined): string {
+  const key = keyId === undefined ? "a key that they lack" : `the key "${keyId}"`;
+  return task.fruitless > 1
+    ? `No worker can open it: it is sealed with ${key}. Start a replica whose PARLEY_KEYS has that key${isLive(task) ? ", or cancel the task" : ""}.`
+    : `The last worker could not open it: it is sealed with ${keyId === undefined ? "a key that it lacks" : key}. Another worker may have that key.`;
 }
 
 /** Without how long it has waited: the page shows that beside it, and counts on while this text would stand still. */

@@ -215,6 +215,8 @@ export interface TaskDetails {
     readonly result?: Json;
     /** Why its last run failed, only with `values`. */
     readonly cause?: string;
+    /** The id of the key that the task is sealed with, if this console has keys and not that one. */
+    readonly missingKey?: string;
   };
   /** The first entries of the log. */
   readonly entries: readonly EntryFacts[];

@@ -885,6 +885,42 @@ describe("workers", () => {
     expect((await sighted.over(id)).result).toBe(1);
   });
 
+  test("a record that no worker can open is found among the stuck ones, and never given up", async () => {
+    let now = 1_000_000;
+    const store = new MemoryStore({ now: () => now });
+    const { id } = await engineOn(store, {}).create("tool");
+    const handlers: Handlers = { tool: () => "read" };
+    const unknown = Object.assign(new Error("Invalid"), { keyId: "other" });
+    const blind = engineOn(store, handlers, {
+      sealer: {
+        seal: (text) => `sealed ${text}`,
+        open: () => {
+          throw unknown;
+        },
+      },
+    });
+    await blind.start({ pollMs: 5 });
+    const counted: number[] = [];
+    for (let claim = 1; claim <= 12; claim += 1) {
+      const tries = () => blind.told.filter(({ event }) => event === "couldNotRun").length;
+      await expect.poll(tries).toBe(claim);
+      await expect.poll(async () => (await store.read(id))?.worker).toBeUndefined();
+      const task = await store.read(id);
+      expect(task?.status).toBe("working");
+      counted.push(task?.fruitless ?? -1);
+      now += 15_000;
+    }
+    await blind.close();
+    expect(counted).toEqual([0, 1, ...Array.from({ length: 10 }, () => 2)]);
+    expect((await store.read(id))?.cause).toBe(
+      'sealed its record cannot be opened: it is sealed with the key "other", which this worker does not have',
+    );
+    expect(await store.reader.find({ limit: 9, stuckMs: 30_000 })).toMatchObject([{ id }]);
+    const sighted = engineOn(store, handlers);
+    await sighted.start({ pollMs: 5 });
+    expect((await sighted.over(id)).result).toBe("read");
+  });
+
   test("a write that the store keeps refusing is given up, and the task fails with the error of the store", async () => {
     // The worker gives up after one lease. The lease is long enough for a busy machine to renew it in time.
     const store = new MemoryStore({ leaseMs: 3_000 });

@@ -19,11 +19,14 @@ export type TokenReason =
 /** A `requestState` that this server did not make, that belongs to another request, or that has expired. The message never says which. */
 export class TokenError extends Error {
   readonly reason: TokenReason;
+  /** Of a record with an unknown key: the id of that key, which stands in the clear. */
+  readonly keyId: string | undefined;
 
-  constructor(reason: TokenReason, options?: ErrorOptions) {
+  constructor(reason: TokenReason, options?: ErrorOptions & { readonly keyId?: string }) {
     super("Invalid or expired requestState", options);
     this.name = "TokenError";
     this.reason = reason;
+    this.keyId = options?.keyId;
   }
 }
 

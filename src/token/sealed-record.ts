@@ -20,6 +20,13 @@ export function sealRecord(
 /** Opens a record. Throws TokenError if it was sealed with an unknown key, for another place, or not by this library. */
 export function openRecord(sealed: string, place: string, keyring: Keyring): string {
   const reading = read("r1", sealed, keyring, `.${place}`);
-  if (reading.kind === "refused") throw new TokenError(reading.reason);
+  if (reading.kind === "refused") {
+    const keyId = reading.reason === "unknown_key" ? recordKeyId(sealed) : undefined;
+    throw new TokenError(reading.reason, keyId === undefined ? {} : { keyId });
+  }
   return reading.payload.toString();
 }
+
+/** The id of the key that a record names. Undefined if the text is not a record. */
+export const recordKeyId = (sealed: string): string | undefined =>
+  /^r1\.([\w-]{1,32})\./.exec(sealed)?.[1];

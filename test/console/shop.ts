@@ -5,7 +5,7 @@ import type { App, Logger } from "mcp-parley";
 import type { Store } from "mcp-parley/store";
 import { expect, vi } from "vitest";
 import { z } from "zod";
-import { keys } from "../interop/errands.ts";
+import { keys as usualKeys } from "../interop/errands.ts";
 import { patience } from "../patience.ts";
 import { begun } from "../wire/task-calls.ts";
 import type { consoleAt } from "./opened.ts";
@@ -21,9 +21,14 @@ export interface Shop {
 const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 export function shop(
-  options: { readonly store?: Store; readonly logger?: Logger; readonly name?: string } = {},
+  options: {
+    readonly store?: Store;
+    readonly logger?: Logger;
+    readonly name?: string;
+    readonly keys?: string;
+  } = {},
 ): Shop {
-  const { store = memoryStore(), logger = quiet, name = "shop" } = options;
+  const { store = memoryStore(), logger = quiet, name = "shop", keys = usualKeys } = options;
   const app = parley({ name, version: "1.0.0", keys, store, logger, principal: () => "cleo" });
   const ran: string[] = [];
   const Order = z.object({ item: z.string() });

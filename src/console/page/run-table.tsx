@@ -4,7 +4,7 @@ import type { ComponentChild } from "preact";
 import { duration } from "./format.ts";
 import { When } from "./parts.tsx";
 import { endOf, takeoverText } from "./run-ends.ts";
-import { inRun } from "./timeline-model.ts";
+import { inRun, isUnknown } from "./timeline-model.ts";
 import type { Timeline } from "./timeline-model.ts";
 import type { KnownRun } from "./timeline-scale.ts";
 
@@ -52,7 +52,9 @@ export function RunTable({ timeline }: { readonly timeline: Timeline }): Compone
                   {rows.filter((row) => inRun(row, run) === "new").length}
                 </td>
                 <td class="figure" data-name="replayed">
-                  {rows.filter((row) => inRun(row, run) === "replayed").length}
+                  {isUnknown(run)
+                    ? "unknown"
+                    : rows.filter((row) => inRun(row, run) === "replayed").length}
                 </td>
                 <td class={run.isDead || (run.isOpen && run.isSilent === true) ? "bad" : ""}>
                   {endOf(run)} {takeoverText(run, runs)}

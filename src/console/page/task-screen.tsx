@@ -231,7 +231,10 @@ function Verdict(props: {
     <div class={task.isStuck === true ? "verdict stuck" : "verdict"}>
       <p>
         {task.why ?? task.statusMessage ?? endOf(details)}
-        {task.cause !== undefined && <> The last run failed: {task.cause}</>}
+        {/* What does not get on says so itself. */}
+        {task.cause !== undefined && task.why?.includes(task.cause) !== true && (
+          <> The last run failed: {task.cause}</>
+        )}
       </p>
       {lost !== undefined && (
         <p class={lost.isDead ? "bad" : "soft"}>{lossText(lost, runs, entries, !isLive(task))}</p>
@@ -306,17 +309,18 @@ function endOf({ task, audit }: TaskDetails): string {
 }
 
 function Values({ details }: { readonly details: TaskDetails }): ComponentChild {
-  const { input, result } = details.task;
+  const { input, result, missingKey } = details.task;
   const { values = true, hasKeys = true } = session.value ?? {};
-  if (!values || !hasKeys) {
+  if (!hasKeys || missingKey !== undefined) {
     return (
       <p class="soft">
         {hasKeys
-          ? "Arguments, answers and results are not shown to you."
+          ? `This task is sealed with the key "${missingKey}", which this console does not have. So its entries and values cannot be shown.`
           : "Without the keys, arguments, answers and results cannot be shown."}
       </p>
     );
   }
+  if (!values) return <p class="soft">Arguments, answers and results are not shown to you.</p>;
   if (input === undefined && result === undefined) return undefined;
   return (
     <section class="pair">

@@ -165,11 +165,18 @@ function nameOf(key: string | undefined, what: string): string {
   return key.replace(/~aside$/, " · notify");
 }
 
+/** Whether it is not known what the run replayed: it failed without a record, and may not have come as far as the log. */
+export const isUnknown = ({ how, recordedAt }: Pick<KnownRun, "how" | "recordedAt">): boolean =>
+  how === "failed" && recordedAt === undefined;
+
 /** Whether the row was new in a run, replayed in it, or not known to it. */
-export function inRun(row: Row, run: RunFacts): "new" | "replayed" | undefined {
+export function inRun(
+  row: Row,
+  run: Pick<KnownRun, "epoch" | "how" | "recordedAt">,
+): "new" | "replayed" | undefined {
   if (row.entry === undefined || row.epoch === undefined) return undefined;
   if (row.epoch === run.epoch) return "new";
-  return row.epoch < run.epoch ? "replayed" : undefined;
+  return row.epoch < run.epoch && !isUnknown(run) ? "replayed" : undefined;
 }
 
 type Span = readonly [from: number, to: number];

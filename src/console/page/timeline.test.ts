@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { RunFacts } from "../wire.ts";
-import { inRun, timelineOf } from "./timeline-model.ts";
+import { inRun, isUnknown, timelineOf } from "./timeline-model.ts";
 import type { Told } from "./timeline-model.ts";
 import { piecesOf, placeOf } from "./timeline-scale.ts";
 
@@ -85,6 +85,18 @@ test("an entry is new in the run that wrote it, replayed in later ones, and unkn
     [undefined, undefined, "new"],
     [undefined, undefined, undefined],
   ]);
+});
+
+test("a run that failed without a record is not said to have replayed anything", () => {
+  const [one] = told.runs as [RunFacts];
+  const failed = { epoch: 2, worker: "b", beganAt: 9000, endedAt: 9006, how: "failed" } as const;
+  const { rows, runs } = timelineOf({
+    ...told,
+    entries: told.entries.slice(0, 1),
+    runs: [one, failed],
+  });
+  expect(runs.map((run) => rows[0] && inRun(rows[0], run))).toEqual(["new", undefined]);
+  expect(runs.map(isUnknown)).toEqual([false, true]);
 });
 
 test("the axis leaves room for short pieces beside long ones", () => {

@@ -35,11 +35,7 @@ import { cutOff, lastCause, stuckTask } from "./stuck-task.ts";
 import { PartWriter } from "../streams/part-writer.ts";
 import { TaskJournal } from "./task-journal.ts";
 import { Undoing } from "./undoing.ts";
-
-/** A record cannot be opened, because its key is not available here. Another replica may have it. */
-class UnreadableError extends Error {
-  override readonly name = "UnreadableError";
-}
+import { countsAsFruitless, UnreadableError } from "./unreadable.ts";
 
 /** A claimed task whose record is open. */
 interface Opened {
@@ -266,9 +262,7 @@ export class Execution {
       if (hasInput && isForged(error)) {
         throw new MovedRecordError("A record of it was sealed for another place", { cause: error });
       }
-      throw new UnreadableError(`its record cannot be opened: ${errorText(error)}`, {
-        cause: error,
-      });
+      throw new UnreadableError(error);
     }
   }
 
@@ -452,15 +446,15 @@ export class Execution {
 
   async #giveBack(error: unknown): Promise<void> {
     if (error instanceof AbandonedError) return;
-    const [{ store, sealer, observer }, { task }] = [this.#deps, this.#claimed];
-    // While keys are rotated, a replica may not have the newest one yet. That does not count against the task.
+    const [{ store, sealer, observer, limits }, { task }] = [this.#deps, this.#claimed];
+    // While keys are rotated, a replica may not have the newest one yet.
     const isUnreadable = error instanceof UnreadableError;
     observer.couldNotRun(task, error);
     await store.release(this.ref, {
       afterMs: isUnreadable
         ? backOff(1, { firstMs: 15_000, mostMs: 15_000 })
         : backOff(task.fruitless, { firstMs: 500, mostMs: 60_000 }),
-      isFruitless: !isUnreadable,
+      isFruitless: !isUnreadable || countsAsFruitless(task, limits),
       cause: sealer.seal(errorText(error), places.cause(task.callId)),
     });
   }

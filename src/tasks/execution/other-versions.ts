@@ -110,7 +110,7 @@ export class OtherVersions {
 
 /** Why the last claim made no progress, and since when the task waits for another version, if it does. */
 export function readCause(
-  { callId, cause }: TaskRecord,
+  { callId, cause }: Pick<TaskRecord, "callId" | "cause">,
   sealer: Sealer,
 ): { readonly why: string | undefined; readonly since: number | undefined } {
   if (cause === undefined) return { why: undefined, since: undefined };
