@@ -128,6 +128,7 @@ function Loaded({ details, rest, act }: LoadedProps): ComponentChild {
         entries,
         runs,
         waits,
+        audit: details.audit,
         createdAt: task.createdAt,
         updatedAt: task.updatedAt,
         isOver,
@@ -215,14 +216,15 @@ function Verdict(props: {
 }): ComponentChild {
   const { details, entries, timeline } = props;
   const { task } = details;
-  const { runs, serverMs, peopleMs, lostMs, otherMs, from, to } = timeline;
+  const { runs, serverMs, peopleMs, lostMs, otherMs, isMixed, from, to } = timeline;
   const total = Math.max(1, to - from);
   const lost = runs.findLast(({ isLost }) => isLost);
   const run = runs.at(-1);
   const parts = [
     ["server", "server", serverMs],
-    ["people", "people", peopleMs],
-    ["clock", "timers and queues", otherMs],
+    // What is not known to be people's time may be it all the same.
+    ...(isMixed && peopleMs === 0 ? [] : [["people", "people", peopleMs] as const]),
+    ["clock", isMixed ? "people, timers and queues" : "timers and queues", otherMs],
     ...(lost === undefined
       ? []
       : [["lost", "after the last record of a lost run", lostMs] as const]),

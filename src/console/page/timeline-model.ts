@@ -1,6 +1,6 @@
 // What the timeline and its table show: one row for each entry of the log and for each thing that the task waits for.
 
-import type { EntryFacts, RunFacts, WaitFacts } from "../wire.ts";
+import type { AuditFacts, EntryFacts, RunFacts, WaitFacts } from "../wire.ts";
 import { knownRuns } from "./timeline-scale.ts";
 import type { KnownRun } from "./timeline-scale.ts";
 
@@ -39,6 +39,8 @@ export interface Timeline {
   readonly lostMs: number;
   /** How long the task waited otherwise: for a timer, or for a worker. */
   readonly otherMs: number;
+  /** Whether some of that may have been people's time. */
+  readonly isMixed: boolean;
 }
 
 /** What a log and its runs tell. */
@@ -46,6 +48,8 @@ export interface Told {
   readonly entries: readonly EntryFacts[];
   readonly runs: readonly RunFacts[];
   readonly waits: readonly WaitFacts[];
+  /** What the audit knows of the call, the oldest first. */
+  readonly audit?: readonly AuditFacts[];
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Whether it has ended. */
@@ -62,15 +66,18 @@ export function timelineOf(told: Told): Timeline {
     }
   }
   const runs = knownRuns(told.runs, records, now);
+  const asked = told.audit?.filter(({ action }) => action === "asked") ?? [];
   const rows: Row[] = [];
   let last = createdAt;
   for (const entry of entries) {
-    const row = rowOf(entry, last, runs);
+    const isFirst = !rows.some((one) => one.entry?.kind === entry.kind);
+    const row = rowOf(entry, last, runs, asked, isFirst);
     const begun = kindOf(entry) === "step" ? rows.findIndex((one) => isBegun(one, row)) : -1;
     // That the step began is of interest only until it has ended. Its undo was recorded then.
     const [{ entry: first } = row] = begun === -1 ? [] : rows.splice(begun, 1);
     rows.push(first?.undo === undefined ? row : { ...row, entry: { ...entry, undo: first.undo } });
-    last = Math.max(last, row.to);
+    // A new worker notes its version before it takes in what has arrived. What was waited for has lasted until then.
+    if (row.lane !== "mark") last = Math.max(last, row.to);
   }
   for (const wait of told.waits) {
     const since = wait.since ?? last;
@@ -89,6 +96,7 @@ export function timelineOf(told: Told): Timeline {
     });
   }
   const ended = Math.max(told.updatedAt, last, ...runs.map(({ until }) => until));
+  if (isOver) rows.push(...unanswered(asked, entries, ended));
   const to = Math.max(isOver ? ended : now, ended, ...rows.map((row) => row.to));
   const served = runs.map((run): Span => [run.beganAt, run.until]);
   const waited = rows.flatMap((row): Span[] => (row.lane === "people" ? [[row.from, row.to]] : []));
@@ -101,7 +109,39 @@ export function timelineOf(told: Told): Timeline {
   const peopleMs = covered([...served, ...waited]) - serverMs;
   const lostMs = covered([...served, ...waited, ...lost]) - serverMs - peopleMs;
   const otherMs = Math.max(0, to - createdAt - serverMs - peopleMs - lostMs);
-  return { rows, runs, from: createdAt, to, serverMs, peopleMs, lostMs, otherMs };
+  const isCutShort = isOver && runs.at(-1)?.how === "parked" && rows.at(-1)?.to !== ended;
+  const isMixed = isCutShort || entries.some(({ kind }) => kind === undefined);
+  return { rows, runs, from: createdAt, to, serverMs, peopleMs, lostMs, otherMs, isMixed };
+}
+
+/** What was asked, and had no answer when the task was cancelled or its time was up. */
+function unanswered(
+  asked: readonly AuditFacts[],
+  entries: readonly EntryFacts[],
+  ended: number,
+): readonly Row[] {
+  const known = new Set(entries.map(({ key }) => key));
+  const first = new Map(asked.toReversed().map((one) => [one.key ?? "", one]));
+  return [...first.values()].toReversed().flatMap(({ id, key = "", at, group }): Row[] => {
+    if (known.has(key)) return [];
+    const wait = { kind: "wait", key, ...(group === undefined ? undefined : { group }) } as const;
+    const [from, to, epoch] = [Math.min(at, ended), ended, undefined];
+    const what = "not answered";
+    return [
+      {
+        id: `a-${id}`,
+        lane: "people",
+        what,
+        key,
+        from,
+        to,
+        isOpen: false,
+        isBad: false,
+        epoch,
+        wait,
+      },
+    ];
+  });
 }
 
 const waitWords: Readonly<Record<WaitFacts["kind"], string>> = {
@@ -134,7 +174,13 @@ const kindOf = ({ kind }: EntryFacts) => (kind === "threw" ? "step" : kind);
 /** Whether a row says that this step began. */
 const isBegun = (one: Row, { key }: Row): boolean => one.entry?.kind === "begun" && one.key === key;
 
-function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row {
+function rowOf(
+  entry: EntryFacts,
+  last: number,
+  runs: readonly KnownRun[],
+  asked: readonly AuditFacts[],
+  isFirst: boolean,
+): Row {
   const { kind, at = last, ms } = entry;
   const [usual, what] = kinds[kind ?? ""] ?? (["mark", kind ?? "entry"] as const);
   // What came before the task began, and an undo, have no length that is known.
@@ -143,12 +189,14 @@ function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row 
   const isWait = lane === "people" || lane === "clock";
   // The task has waited since the run before let go of it.
   const parked = runs.findLast((run) => !run.isOpen && !run.isLost && run.until <= at)?.until;
-  const begun = isWait ? Math.max(last, parked ?? last) : at;
+  const since =
+    lane === "people" ? asked.find((one) => one.key === entry.key && one.at <= at)?.at : undefined;
+  const begun = isWait ? (since ?? Math.max(last, parked ?? last)) : at;
   return {
     id: `e-${entry.seq}`,
     lane,
     what,
-    key: nameOf(entry.key, what),
+    key: nameOf(entry, what, isFirst),
     from: Math.min(at, entry.ms === undefined ? begun : at - entry.ms),
     to: at,
     isOpen: false,
@@ -159,7 +207,9 @@ function rowOf(entry: EntryFacts, last: number, runs: readonly KnownRun[]): Row 
 }
 
 /** The key as its author knows it. The engine marks its own keys with a tilde. */
-function nameOf(key: string | undefined, what: string): string {
+function nameOf({ kind, key }: EntryFacts, what: string, isFirst: boolean): string {
+  if (kind === "version") return `version ${key} ${isFirst ? "began" : "took over"}`;
+  if (kind === "background") return "went to the background";
   if (!key || key.startsWith("~")) return what;
   if (what.startsWith("undo")) return `${key} · ${what}`;
   return key.replace(/~aside$/, " · notify");

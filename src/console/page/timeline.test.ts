@@ -1,7 +1,7 @@
 // What the timeline shows: whose time passed, which worker died, and what each run replayed.
 
 import { expect, test } from "vitest";
-import type { RunFacts } from "../wire.ts";
+import type { EntryFacts, RunFacts } from "../wire.ts";
 import { inRun, isUnknown, timelineOf } from "./timeline-model.ts";
 import type { Told } from "./timeline-model.ts";
 import { piecesOf, placeOf } from "./timeline-scale.ts";
@@ -46,6 +46,60 @@ test("people's time is apart from the server's", () => {
   expect(peopleMs).toBe(hour + 10_000);
   expect(lostMs).toBe(30_000);
   expect(otherMs).toBe(51_500 + hour - serverMs - peopleMs - lostMs);
+});
+
+test("an approval lasts until it is taken in, although a new version notes itself before", () => {
+  const version = { kind: "version", at: 1090 + hour, epoch: 2, bytes: 10 } as const;
+  const [load, ok, ...rest] = told.entries as [EntryFacts, EntryFacts];
+  const entries = [
+    { ...version, seq: 9, key: "1.0.0", at: 200, epoch: 1 },
+    load,
+    { ...version, seq: 8, key: "1.1.0" },
+    ok,
+    ...rest,
+  ];
+  const { rows, peopleMs, isMixed } = timelineOf({ ...told, entries });
+  expect(rows.map(({ key, from, to }) => [key, to - from]).slice(0, 4)).toEqual([
+    ["version 1.0.0 began", 0],
+    ["load", 400],
+    ["version 1.1.0 took over", 0],
+    ["ok", hour],
+  ]);
+  expect(peopleMs).toBe(hour + 10_000);
+  expect(isMixed).toBe(false);
+});
+
+test("the audit knows since when something was asked, and what had no answer at the end", () => {
+  const asked = { id: "c.1", action: "asked", key: "ok", at: 600, group: "managers" };
+  const cancelled: Told = {
+    ...told,
+    entries: told.entries.slice(0, 1),
+    runs: told.runs.slice(0, 1),
+    waits: [],
+    audit: [asked],
+    updatedAt: 1100 + hour,
+    isOver: true,
+  };
+  const { rows, peopleMs, otherMs, isMixed } = timelineOf(cancelled);
+  expect(rows[1]).toMatchObject({ key: "ok", what: "not answered", from: 600, to: 1100 + hour });
+  expect([peopleMs, isMixed]).toEqual([hour, false]);
+  expect(otherMs).toBe(100);
+  // Without the audit, nobody knows whom it waited for.
+  expect(timelineOf({ ...cancelled, audit: [] })).toMatchObject({ peopleMs: 0, isMixed: true });
+  // Two answers that one run took in have both lasted since they were asked for.
+  const [load, ok] = told.entries as [EntryFacts, EntryFacts];
+  const two = { ...ok, seq: 7, key: "too" };
+  const both = timelineOf({
+    ...told,
+    entries: [load, ok, two],
+    audit: [asked, { ...asked, id: "c.2", key: "too", at: 700 }],
+  });
+  expect(both.rows.slice(1, 3).map(({ from }) => from)).toEqual([600, 700]);
+});
+
+test("without the keys it is not known which time was people's", () => {
+  const sealed = told.entries.map(({ seq, epoch, at, bytes }) => ({ seq, epoch, at, bytes }));
+  expect(timelineOf({ ...told, entries: sealed as EntryFacts[] }).isMixed).toBe(true);
 });
 
 test("a run after which another began without its end was lost, and its worker died if it is silent", () => {
@@ -167,5 +221,5 @@ test("keys that the engine made up are shown as what they are", () => {
     { seq: 2, kind: "step", key: "pay", bytes: 1 },
   ] as const;
   const { rows } = timelineOf({ ...told, entries, waits: [] });
-  expect(rows.map(({ key }) => key)).toEqual(["background", "pay · notify", "pay"]);
+  expect(rows.map(({ key }) => key)).toEqual(["went to the background", "pay · notify", "pay"]);
 });

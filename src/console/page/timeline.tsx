@@ -161,7 +161,7 @@ function Drawing(props: DrawingProps): ComponentChild {
           <RowBar row={row} pieces={pieces} left={left} />
           {!isNarrow && (
             <text class="length" x={width - 8} y="16">
-              {row.lane === "mark" ? row.what : duration(row.to - row.from)}
+              {row.lane === "mark" ? kindBeside(row) : duration(row.to - row.from)}
             </text>
           )}
         </g>
@@ -173,12 +173,16 @@ function Drawing(props: DrawingProps): ComponentChild {
 const fitted = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
 
+/** What a mark is, unless its name says so. */
+const kindBeside = ({ key, what }: Row): string => (key.includes(what) ? "" : what);
+
 function spoken(row: Row, runs: readonly KnownRun[], runWord: string): string {
   const length = row.lane === "mark" ? "" : `, ${duration(row.to - row.from)}`;
   const replays = runs.filter((run) => inRun(row, run) === "replayed").length;
   const replayed =
     replays === 0 ? "" : `, replayed in ${replays} later ${runWord}${replays === 1 ? "" : "s"}`;
-  return `${row.what} ${row.key}${length}${row.isOpen ? ", not over" : ""}${row.isBad ? ", failed" : ""}${replayed}`;
+  const kind = kindBeside(row);
+  return `${kind}${kind && " "}${row.key}${length}${row.isOpen ? ", not over" : ""}${row.isBad ? ", failed" : ""}${replayed}`;
 }
 
 function PieceGround({ piece, bottom }: { piece: Piece; bottom: number }): ComponentChild {
