@@ -9,6 +9,7 @@ import type { TaskRecord, Wait } from "../tasks/task.ts";
 import { isObject } from "../util/objects.ts";
 import type { Json } from "../util/json.ts";
 import type { ApiCall } from "./api-call.ts";
+import { obstacleFor } from "./going-on.ts";
 import { questionIn, whyNot } from "./open-question.ts";
 import type { OpenQuestion } from "./open-question.ts";
 import { Refusal } from "./refusal.ts";
@@ -50,7 +51,8 @@ export async function giveAnswer(
   const outcome = await fromStore(deliver(view, task, wait, question, given));
   const isNoted = outcome.status === "delivered" && typeof note === "string" && note !== "";
   if (isNoted) await noted(view, task, wait, given, note);
-  return outcome;
+  const obstacle = outcome.status === "delivered" ? await obstacleFor(view, task) : undefined;
+  return obstacle === undefined ? outcome : { ...outcome, obstacle };
 }
 
 const malformed = () =>

@@ -3,6 +3,7 @@
 import { decideOn, mostNote } from "../server/approvals/decide.ts";
 import type { Decided } from "../tasks/decisions.ts";
 import type { ApiCall } from "./api-call.ts";
+import { obstacleFor } from "./going-on.ts";
 import { whyMayNotDecide } from "./operator.ts";
 import { Refusal } from "./refusal.ts";
 import { taskIn } from "./store-view.ts";
@@ -54,8 +55,14 @@ export async function giveDecision(
       "Members of the group decide, and nobody decides about their own call.",
     );
   }
+  const isIn = status === "approved" || status === "declined";
+  const obstacle = isIn ? await obstacleFor(view, task) : undefined;
+  const isOwn = decisions.some(({ who }) => who === operator.principal);
+  const isLate = status === "gone" || (status === "already_decided" && !isOwn);
   return {
     status,
+    ...(isLate && { isLate }),
+    ...(obstacle !== undefined && { obstacle }),
     decisions: decisions.map(({ at, ...rest }) => decisionFacts({ ...rest, at: at.getTime() })),
   };
 }

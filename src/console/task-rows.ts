@@ -123,7 +123,7 @@ export const causeOf = (
 ): string | undefined => opened(sealer, (open) => readCause(task, open).why);
 
 /** The console of a store has no tools, so it cannot tell. */
-function isToolGone({ inside }: StoreView, tool: string): boolean {
+export function isToolGone({ inside }: StoreView, tool: string): boolean {
   const tools = [...inside.registrations].filter(({ kind }) => kind === "tool");
   return tools.length > 0 && !tools.some(({ name }) => name === tool);
 }

@@ -127,6 +127,8 @@ export type AnswerRequest =
 export interface AnswerOutcome {
   readonly status: "delivered" | "already_answered" | "gone" | "invalid";
   readonly reason?: string;
+  /** Why the task may not go on for now, in a sentence or two. */
+  readonly obstacle?: string;
 }
 
 /** POST api/decisions */
@@ -143,6 +145,10 @@ export interface DecisionOutcome {
   readonly status:
     | ("counted" | "approved" | "declined")
     | ("already_decided" | "not_allowed" | "changed" | "gone");
+  /** Whether the decision does not count, because others were faster or the approval was over. */
+  readonly isLate?: boolean;
+  /** Why the task may not go on for now, in a sentence or two. */
+  readonly obstacle?: string;
   readonly decisions?: readonly DecisionFacts[];
 }
 

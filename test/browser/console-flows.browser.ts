@@ -164,9 +164,40 @@ test("two operators at once: the second sees what the first did, and no answer c
           () => false,
         );
       if (isClicked) await forgetShifts(second);
-      await card.locator(".outcome").filter({ hasText: "Approved." }).waitFor();
+      await card
+        .locator(".outcome")
+        .filter({ hasText: /approved/i })
+        .waitFor();
       await card.getByText("ada", { exact: true }).waitFor();
       expect(await shiftsOf(second)).toEqual([]);
+    });
+  });
+});
+
+test("whoever comes too late is told who was first", async () => {
+  await begin("refund", 5003);
+  await as(ada, async (first) => {
+    await as(grace, async (second) => {
+      let release = () => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      await second.route("**/api/decisions", async (route) => {
+        await held;
+        await route.continue();
+      });
+      for (const page of [first, second]) {
+        await goTo(page, at, "#/inbox");
+        const card = page.getByRole("article").filter({ hasText: "order 5003" });
+        await card.getByRole("button", { name: page === first ? "Decline…" : "Approve…" }).click();
+      }
+      await second.getByRole("button", { name: "Approve", exact: true }).click();
+      await first.getByRole("button", { name: "Decline", exact: true }).click();
+      const own = first.locator(".outcome").filter({ hasText: "Declined. The task is told so." });
+      await own.waitFor();
+      expect(await own.locator("svg").count()).toBe(0);
+      release();
+      await second
+        .getByText("Your approval came too late and does not count. ada declined first.")
+        .waitFor();
     });
   });
 });

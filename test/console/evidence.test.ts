@@ -131,7 +131,7 @@ test("why someone decided is for those who decide, and for those who may see val
   // Nor does it help to decide when it is too late.
   expect((await decide(bo)).body).toMatchObject({ status: "approved" });
   const late = (await decide(outsider)).body;
-  expect(late).toEqual({ status: "already_decided", decisions: [] });
+  expect(late).toEqual({ status: "already_decided", isLate: true, decisions: [] });
   expect((await decide(bo)).body).toMatchObject({ decisions: [{ note: "he is ill" }, {}] });
 });
 

@@ -18,7 +18,7 @@ export interface Shop {
   readonly ran: string[];
 }
 
-const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 export function shop(
   options: {

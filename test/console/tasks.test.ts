@@ -161,6 +161,10 @@ test("members of the group decide about an approval, each once, and never the ca
     items: [{ decisions: [{ who: "ada", isApproved: true, note: "fine", via: "console" }] }],
   });
   expect((await decide(bo)).body).toMatchObject({ status: "approved" });
+  // Whoever has taken part is told that, and anyone else that they came too late.
+  expect((await decide(ada)).body).not.toHaveProperty("isLate");
+  const eve = await decide({ ...bo, who: "eve" });
+  expect(eve.body).toMatchObject({ status: "already_decided", isLate: true, decisions: [] });
   expect(await done(at, id)).toMatchObject({
     task: { result: { content: [{ text: "refunded by ada and bo" }] } },
   });

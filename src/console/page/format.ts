@@ -72,3 +72,7 @@ export const count = (value: number, one: string, many: string = `${one}s`): str
 
 /** An id shortened to what tells it apart. */
 export const shortId = (id: string): string => (id.length > 10 ? `${id.slice(0, 8)}…` : id);
+
+/** "a", "a and b", "a, b and c". */
+export const listed = (texts: readonly string[]): string =>
+  texts.length < 2 ? (texts[0] ?? "") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;

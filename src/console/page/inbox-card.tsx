@@ -14,7 +14,7 @@ import { AnswerForm, answerOf } from "./answer-form.tsx";
 import { shortId } from "./format.ts";
 import { session } from "./frame.tsx";
 import { Icon } from "./icons.tsx";
-import { standing } from "./inbox-list.ts";
+import { lateText, standing } from "./inbox-list.ts";
 import type { Settled, ShownItem } from "./inbox-list.ts";
 import { isOffline, now } from "./live-reading.ts";
 import { Facts, When } from "./parts.tsx";
@@ -78,8 +78,8 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
       {item.kind === "approval" && <Decisions item={item} standing={standing(props, now.value)} />}
       <div class="answer" ref={answer} aria-live="polite">
         {outcome !== undefined ? (
-          <p class="outcome">
-            <Icon name="check" /> {outcome}
+          <p class={props.isGood === true ? "outcome good" : "outcome"}>
+            {props.isGood === true && <Icon name="check" />} {outcome}
           </p>
         ) : !item.mayAnswer ? (
           <p class="soft">{cannot.value === undefined ? item.whyNot : answeredBy(item)}</p>
@@ -174,19 +174,28 @@ function Approving(props: AnsweringProps): ComponentChild {
   const decide = () =>
     send(async () => {
       const text = note.current?.value.trim() ?? "";
-      const { status, decisions = [] } = await post<DecisionOutcome>("api/decisions", {
+      const {
+        status,
+        decisions = [],
+        isLate,
+        obstacle,
+      } = await post<DecisionOutcome>("api/decisions", {
         task: item.task,
         key: item.key,
         approve: isApproved,
         ...(item.digest === undefined ? undefined : { digest: item.digest }),
         ...(text === "" ? undefined : { note: text }),
       } satisfies DecisionRequest);
+      if (isLate === true || status === "gone") {
+        settle(lateBy(isApproved ? "approval" : "decline"));
+        return undefined;
+      }
       if (status === "not_allowed") return "You may not decide this. Ask someone of the group.";
       if (status === "changed") {
         reload();
         return "The request has changed. Nothing was sent. Look at it again.";
       }
-      settle({ ...decided[status], decisions });
+      settle({ ...withObstacle(decided[status], obstacle), decisions });
       return undefined;
     });
   useEffect(() => {
@@ -241,17 +250,31 @@ function Approving(props: AnsweringProps): ComponentChild {
   );
 }
 
-const gone: Settled = { stage: "gone", outcome: "The task does not wait for this any more." };
+/** Who was faster is in the audit record of the call, which the page reads then. */
+const lateBy = (late: NonNullable<Settled["late"]>): Settled => ({
+  stage: "gone",
+  outcome: lateText(late),
+  late,
+});
+
+/** What was sent, and instead of that the task goes on, why it may not. */
+const withObstacle = (settled: Settled, obstacle: string | undefined): Settled =>
+  obstacle === undefined
+    ? settled
+    : { ...settled, outcome: `${settled.outcome.split(".", 1)[0] ?? ""}. ${obstacle}` };
 
 const decided: Readonly<
-  Record<Exclude<DecisionOutcome["status"], "not_allowed" | "changed">, Settled>
+  Record<Exclude<DecisionOutcome["status"], "not_allowed" | "changed" | "gone">, Settled>
 > = {
-  counted: { stage: "decided", outcome: "Your decision counts. It waits for others." },
-  approved: { stage: "told", outcome: "Approved. The task goes on." },
+  counted: {
+    stage: "decided",
+    outcome: "Your decision counts. It waits for others.",
+    isGood: true,
+  },
+  approved: { stage: "told", outcome: "Approved. The task goes on.", isGood: true },
   declined: { stage: "told", outcome: "Declined. The task is told so." },
-  // By someone else, or by this person on another page, so that it may still wait.
-  already_decided: { stage: "decided", outcome: "This had been decided before." },
-  gone,
+  // By this person on another page, so that it may still wait.
+  already_decided: { stage: "decided", outcome: "You have decided already." },
 };
 
 function Answering({ item, isOpen, setOpen, settle, sending }: AnsweringProps): ComponentChild {
@@ -270,11 +293,13 @@ function Answering({ item, isOpen, setOpen, settle, sending }: AnsweringProps): 
   const isQuestion = item.kind === "question";
   const sendAnswer = (body: AnswerRequest, done: string) =>
     send(async () => {
-      const { status, reason } = await post<AnswerOutcome>("api/answers", body);
+      const { status, reason, obstacle } = await post<AnswerOutcome>("api/answers", body);
       if (status === "invalid") return reason ?? "The answer does not fit the question.";
-      if (status === "delivered") settle({ stage: "told", outcome: done });
-      else if (status === "gone") settle(gone);
-      else settle({ stage: "gone", outcome: "Someone else had answered before you." });
+      const isDecline = "decline" in body;
+      if (status !== "delivered") settle(lateBy(isDecline ? "decline" : "answer"));
+      else {
+        settle(withObstacle({ stage: "told", outcome: done, isGood: !isDecline }, obstacle));
+      }
       return undefined;
     });
   return (

@@ -3,7 +3,7 @@
 
 import type { AuditFacts, DecisionFacts, InboxItem } from "../wire.ts";
 import { whoOf } from "./audit-words.ts";
-import { rough } from "./format.ts";
+import { listed, rough } from "./format.ts";
 
 export interface ShownItem {
   readonly id: string;
@@ -15,12 +15,18 @@ export interface ShownItem {
   readonly stage: "waits" | "decided" | "gone" | "told";
   /** What happened to it, once there is nothing to do for the reader. */
   readonly outcome: string | undefined;
+  /** Whether it ended as the one who asked has hoped. */
+  readonly isGood?: boolean;
+  /** What the reader sent although it was too late, so that it does not count. */
+  readonly late?: "approval" | "decline" | "answer";
 }
 
 /** What became of an item because the reader answered. */
 export interface Settled {
   readonly stage: Exclude<ShownItem["stage"], "waits">;
   readonly outcome: string;
+  readonly isGood?: boolean;
+  readonly late?: NonNullable<ShownItem["late"]>;
   /** Who has decided by then. */
   readonly decisions?: readonly DecisionFacts[];
 }
@@ -66,9 +72,13 @@ function withNews(known: ShownItem, item: InboxItem): ShownItem {
 }
 
 /** The item after the reader has answered. */
-export const settledBy = (known: ShownItem, { decisions, ...rest }: Settled): ShownItem => ({
+export const settledBy = (
+  known: ShownItem,
+  { decisions, isGood = false, ...rest }: Settled,
+): ShownItem => ({
   ...known,
   ...rest,
+  isGood,
   item: decisions?.length ? { ...known.item, decisions } : known.item,
 });
 
@@ -86,10 +96,29 @@ export function toldBy(known: ShownItem, records: readonly AuditFacts[]): ShownI
   const ends = isApproval && !isDecided ? own.filter((one) => decisionIn(one).length === 0) : own;
   const end = ends.at(-1) ?? records.findLast(({ action }) => action === "call_cancelled");
   if (end === undefined) return known;
+  if (known.late !== undefined) {
+    const first = isDecided
+      ? decisions.filter((one) => one.isApproved === (end.action === "approved"))
+      : [];
+    const names = first.length > 0 ? first.map(({ who }) => who) : [whoOf(end) ?? "someone"];
+    const outcome = `${lateText(known.late)} ${firstText(end.action, listed(names))}`;
+    return settledBy(known, { stage: "told", outcome, decisions });
+  }
   // The list of decisions has the names.
   const who = isApproval && isDecided ? undefined : whoOf(end);
   const outcome = `${outcomes[end.action] ?? ""}${who === undefined ? "" : ` by ${who}`}.`;
-  return settledBy(known, { stage: "told", outcome, decisions });
+  const isGood = end.action === "answered" || end.action === "approved";
+  return settledBy(known, { stage: "told", outcome, isGood, decisions });
+}
+
+/** For someone who was not fast enough. */
+export const lateText = (late: NonNullable<ShownItem["late"]>): string =>
+  `Your ${late} came too late and does not count.`;
+
+function firstText(action: string, who: string): string {
+  if (action === "timed_out") return "Its time was up.";
+  if (action === "call_cancelled") return `The task was cancelled by ${who}.`;
+  return `${who} ${(outcomes[action] ?? "").toLowerCase()} first.`;
 }
 
 function decisionIn(record: AuditFacts): readonly DecisionFacts[] {

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { AuditFacts, InboxItem, TaskRow } from "../wire.ts";
 import { duration, grouped, relative, size } from "./format.ts";
-import { sectionsOf, settledBy, shownAfter, standing, toldBy } from "./inbox-list.ts";
+import { lateText, sectionsOf, settledBy, shownAfter, standing, toldBy } from "./inbox-list.ts";
 import type { ShownItem } from "./inbox-list.ts";
 import { stuckText } from "./stuck-text.ts";
 import { pagesAt, renewed } from "./task-pages.ts";
@@ -141,6 +141,35 @@ test("how an item has ended is told as far as the audit record knows it", () => 
   // What was answered when it was asked before is another answer.
   expect(told(question, record("answered", "ada", 2), record("asked", "", 3))).toBe("?");
   expect(told(question, record("answered", "ada", 2, { key: "b" }))).toBe("?");
+});
+
+test("who came too late is told so, and who was first", () => {
+  const [approval] = shownAfter([], [{ ...item("a", 1), needed: 2 }], true);
+  const told = (late: "approval" | "decline" | "answer", ...records: AuditFacts[]) => {
+    const settled = settledBy(approval!, { stage: "gone", outcome: lateText(late), late });
+    const [gone] = shownAfter([settled], [], true);
+    const after = toldBy(gone!, records);
+    expect(after.isGood).toBe(false);
+    return after.outcome;
+  };
+  const [ada, bo] = [record("approved", "ada", 2), record("approved", "bo", 3)];
+  const declined = record("rejected", "dan", 3);
+  const late = "Your approval came too late and does not count.";
+  expect(told("approval", ada, declined)).toBe(`${late} dan declined first.`);
+  expect(told("approval", ada, bo)).toBe(`${late} ada and bo approved first.`);
+  expect(told("approval", ada, record("timed_out", "", 3))).toBe(`${late} Its time was up.`);
+  const cancelled = record("call_cancelled", "ada", 3, { key: undefined });
+  expect(told("decline", cancelled)).toBe(
+    "Your decline came too late and does not count. The task was cancelled by ada.",
+  );
+  // Until the audit record is read, and without one.
+  expect(told("answer")).toBe("Your answer came too late and does not count.");
+});
+
+test("only what was approved or answered has a green tick", () => {
+  const [one] = shownAfter([], [item("a", 1)], true);
+  const isGood = (action: string) => toldBy(one!, [record(action, "ada", 2)]).isGood;
+  expect([isGood("approved"), isGood("rejected")]).toEqual([true, false]);
 });
 
 test("the inbox is divided by age, group and tool", () => {

@@ -1,7 +1,7 @@
 // How a run ended, in words. If its worker lost it, also who took over and what ran again.
 
 import type { EntryFacts } from "../wire.ts";
-import { duration, grouped } from "./format.ts";
+import { duration, grouped, listed } from "./format.ts";
 import type { KnownRun } from "./timeline-scale.ts";
 
 /** How the run ended, without what came after it. */
@@ -111,11 +111,8 @@ function named(steps: readonly EntryFacts[]) {
   const keys = steps.map(({ key }) => `"${key}"`);
   return steps.length === 1
     ? { subject: `Step ${keys[0]}`, was: "was", it: "it", them: "it", key: "key" }
-    : { subject: `Steps ${list(keys)}`, was: "were", it: "they", them: "them", key: "keys" };
+    : { subject: `Steps ${listed(keys)}`, was: "were", it: "they", them: "them", key: "keys" };
 }
-
-const list = (texts: readonly string[]): string =>
-  `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 
 /** The steps that a run has begun and not ended, as far as they are recorded. */
 export const begunText = (entries: readonly EntryFacts[]): string => {
