@@ -92,6 +92,8 @@ test("another worker takes over from one that is silent, but not for ever", () =
   );
   expect(whyOf(-1)).toEqual({ isStuck: false, why: "It is held by a, which is silent." });
   expect(whyOf(-1, around)).toEqual({ isStuck: false, why: "It runs on a." });
+  const long = { ...task, worker: "a", dueAt: now + 1_000, claimedAt: now - 21 * 60_000 };
+  expect(reasonFor(long, around)?.why).toBe("It has run on a for 21 min.");
 });
 
 test("that no worker runs is not said of others, unless the one that holds the task is alive", () => {

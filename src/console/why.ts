@@ -8,6 +8,9 @@ import { loggedPart } from "../util/short-id.ts";
 /** How long something may be late before it counts as stuck. Common pauses are shorter. */
 export const lateMs = 30_000;
 
+/** How long a run lasts before it is said how long. */
+const longMs = 120_000;
+
 /** How long a worker may be silent before it counts as gone. */
 export const silenceMsOf = ({ leaseMs }: Pick<TaskStore, "leaseMs">): number =>
   Math.max(lateMs, leaseMs);
@@ -71,9 +74,15 @@ function held(task: TaskListing, worker: string, around: Surroundings) {
     return fine(`Its worker ${worker} has not renewed its lease${seen}. ${next}`);
   }
   const isSilent = seenAt !== undefined && now - seenAt > silenceMs;
-  const runs = isSilent ? `It is held by ${worker}, which is silent.` : `It runs on ${worker}.`;
+  const runs = isSilent ? `It is held by ${worker}, which is silent.` : runsText(task, now);
   if (fruitless <= 1) return fine(runs);
   return { isStuck: true, why: `${runs} ${attempts(task, around)}` };
+}
+
+/** A run that lasts for long may be one whose step is tried again and again, which only its log knows. */
+function runsText({ worker, claimedAt }: TaskListing, now: number): string {
+  const ms = claimedAt === undefined ? 0 : now - claimedAt;
+  return ms < longMs ? `It runs on ${worker}.` : `It has run on ${worker} for ${lasting(ms)}.`;
 }
 
 function due(task: TaskListing, overdue: number, around: Surroundings) {

@@ -11,6 +11,7 @@ import type {
   TaskRow,
 } from "../wire.ts";
 import { isObject } from "../../util/objects.ts";
+import { loggedPart } from "../../util/short-id.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { confirmed } from "./confirm.tsx";
 import { EntryDetails } from "./entry-details.tsx";
@@ -242,7 +243,11 @@ function Verdict(props: {
         <p class={lost.isDead ? "bad" : "soft"}>{lossText(lost, runs, entries, !isLive(task))}</p>
       )}
       {run?.isOpen === true && (
-        <UnderWay task={task} entries={entries} isHeld={run.leaseEndedAt === undefined} />
+        <UnderWay
+          task={task}
+          entries={entries}
+          worker={run.leaseEndedAt === undefined ? run.worker : undefined}
+        />
       )}
       <div class="shares" aria-hidden="true">
         {parts.map(([lane, , ms]) =>
@@ -269,9 +274,10 @@ function Verdict(props: {
 function UnderWay(props: {
   readonly task: TaskRow;
   readonly entries: readonly EntryFacts[];
-  readonly isHeld: boolean;
+  /** Undefined if its lease has ended. */
+  readonly worker: string | undefined;
 }): ComponentChild {
-  const { task, entries, isHeld } = props;
+  const { task, entries, worker } = props;
   const recordedAt = entries.findLast(({ at }) => at !== undefined)?.at;
   return (
     <p class="soft">
@@ -286,7 +292,13 @@ function UnderWay(props: {
           Its last record is from <When at={recordedAt} hasFocus />.
         </>
       )}
-      {isHeld && " A step is recorded when it ends, after its last attempt."}
+      {worker !== undefined && (
+        <>
+          {" "}
+          A step is recorded when it ends, after its last attempt. The log of {worker} has the
+          attempts that failed: search for <code>{loggedPart(task.id)}</code>.
+        </>
+      )}
     </p>
   );
 }
