@@ -9,6 +9,9 @@ import { countsOf } from "./task-rows.ts";
 import { silenceMsOf } from "./why.ts";
 import type { HealthFacts } from "./wire.ts";
 
+/** How many waits are counted. More are shown as "200+". */
+const mostWaits = 200;
+
 /** The health of the store and its workers. */
 export async function showHealth(
   view: StoreView,
@@ -16,9 +19,10 @@ export async function showHealth(
   counts: RoundCounts,
 ): Promise<HealthFacts> {
   const { store, inside } = view;
-  const [figures, { workers }, audit] = await Promise.all([
+  const [figures, { workers }, waits, audit] = await Promise.all([
     fromStore(store.figures()),
     fromStore(store.workers()),
+    view.reader.waiting({ limit: mostWaits }),
     newestAudit(view, operator),
   ]);
   const { now, oldestDueAt } = figures;
@@ -27,11 +31,11 @@ export async function showHealth(
   const silenceMs = silenceMsOf(store);
   return {
     now,
-    workers: workers.map(({ name, seenAt }) => ({
-      name,
-      seenAt,
-      isSilent: now - seenAt > silenceMs,
-    })),
+    workers: workers
+      .map(({ name, seenAt }) => ({ name, seenAt, isSilent: now - seenAt > silenceMs }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    waiting: waits.length,
+    ...(waits[0] !== undefined && { waitingSince: waits[0].since }),
     ...(oldestDueAt !== undefined && { oldestDue: oldestDueAt }),
     ...counted,
     // Those that the worker met, and those that people at the console met.

@@ -312,8 +312,13 @@ export interface TaskOutcome {
 /** GET api/health */
 export interface HealthFacts {
   readonly now: number;
+  /** By name. */
   readonly workers: readonly WorkerFacts[];
   readonly oldestDue?: number;
+  /** How much waits for people. It is counted up to 200. */
+  readonly waiting: number;
+  /** Since when the oldest of it waits. */
+  readonly waitingSince?: number;
   /** Why tokens were refused in this process, and how often. */
   readonly refusedTokens: Readonly<Record<string, number>>;
   /** How often the store failed in this process. */

@@ -325,6 +325,8 @@ export const health = (): HealthFacts => ({
     { name: "replica-c", seenAt: Date.now() - 900, isSilent: false },
   ],
   oldestDue: start - 9 * minute,
+  waiting: 4,
+  waitingSince: start - 26 * hour,
   refusedTokens: { expired: 14, wrong_caller: 2, tampered: 1 },
   storeErrors: 0,
   roundsPerCall: { 1: 4021, 2: 812, 3: 96, 4: 7 },

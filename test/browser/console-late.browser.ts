@@ -17,6 +17,28 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
+test("an open page shows the version of the server after a deployment", async () => {
+  const store = new MemoryStore();
+  const serve = async (version: string, port: number) => {
+    const app = parley({ name: "shop", version, keys, logger: quiet, store });
+    const { url } = await app.listen(port, { console: operatorConsole(app, byHeader) });
+    return { app, url };
+  };
+  let { app, url } = await serve("1.0.0", 0);
+  try {
+    const extraHTTPHeaders = { "x-operator": JSON.stringify(viewer) };
+    await withPage(browser, { extraHTTPHeaders }, async (page) => {
+      await goTo(page, new URL("/console/", url).href, "#/health");
+      await page.locator(".name").filter({ hasText: "1.0.0" }).waitFor();
+      await app.close();
+      ({ app, url } = await serve("1.1.0", Number(new URL(url).port)));
+      await page.locator(".name").filter({ hasText: "1.1.0" }).waitFor();
+    });
+  } finally {
+    await app.close();
+  }
+});
+
 test.each([
   ["the list", "#/tasks?stuck=1", ".c-why"],
   ["the task", "#/tasks/lost", ".verdict"],

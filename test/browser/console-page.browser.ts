@@ -341,6 +341,37 @@ test("while the store is down the page says so, keeps what it shows and allows n
   }
 });
 
+test("while the store is down, health does not call a worker alive", async () => {
+  const own = await openDesk();
+  try {
+    await withPage(browser, {}, async (page) => {
+      await goTo(page, own.at, "#/health");
+      await page.getByText("alive").first().waitFor();
+      await page.locator(".tile").filter({ hasText: "In the inbox" }).getByText("26 h").waitFor();
+      own.setDown(true);
+      const errors = page.locator(".tile.bad").filter({ hasText: "Store errors" });
+      await errors.filter({ hasText: `failing since ${clock(own.downSince)}` }).waitFor();
+      expect(await page.getByText("alive").count()).toBe(0);
+      expect(await page.getByText("not known").count()).toBe(2);
+      expect(await shiftsOf(page)).toEqual([]);
+    });
+  } finally {
+    await own.close();
+  }
+});
+
+test("a narrow timeline says how long everything took", async () => {
+  await withPage(browser, { viewport: { width: 360, height: 800 } }, async (page) => {
+    await goTo(page, desk.at, `#/tasks/${openTask}`);
+    const row = page.getByRole("option").filter({ hasText: "load-order" });
+    await row
+      .locator(".length")
+      .filter({ hasText: /\d (ms|s|min)/ })
+      .waitFor();
+    expect(await page.locator(".timeline .hour").count()).toBeGreaterThan(0);
+  });
+});
+
 test("health says that no worker runs, and which figures are of this process", async () => {
   await withPage(browser, { bypassCSP: true }, async (page) => {
     await page.route("**/api/health", async (route) => {

@@ -6,6 +6,10 @@ import { AuditTable } from "./audit-table.tsx";
 import { clock, grouped, rough } from "./format.ts";
 import { isChangeOrTime, useReading } from "./live-reading.ts";
 import { Heading, Problem, Skeleton, When } from "./parts.tsx";
+import { trouble } from "./server.ts";
+
+/** How many the server counts. */
+const mostWaits = 200;
 
 export function HealthScreen(): ComponentChild {
   const { data, error, reload } = useReading<HealthFacts>("api/health", isChangeOrTime);
@@ -28,11 +32,22 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
   const silent = workers.filter(({ isSilent }) => isSilent).length;
   const hasWorker = silent < workers.length;
   const late = oldestDue === undefined ? undefined : now - oldestDue;
+  const { waiting, waitingSince } = facts;
+  // While the store or the server does not answer, these are the facts of before.
+  const wrong = trouble.value;
+  const failingSince = wrong?.kind === "store" ? wrong.since : storeFailingSince;
   return (
     <>
       <dl class="tiles">
         <Tile name="Live tasks" value={grouped(figures.live)} />
         <Tile name="Running" value={grouped(figures.running)} />
+        <Tile
+          name="In the inbox"
+          value={waiting >= mostWaits ? `${mostWaits}+` : grouped(waiting)}
+          {...(waitingSince !== undefined && {
+            note: `the oldest for ${rough(now - waitingSince)}`,
+          })}
+        />
         <Tile name="Client asked" value={grouped(figures.inputRequired)} />
         <Tile
           name="Due"
@@ -46,11 +61,11 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
           name="Store errors"
           value={grouped(facts.storeErrors)}
           note={
-            storeFailingSince === undefined
+            failingSince === undefined
               ? "met by this process"
-              : `failing since ${clock(storeFailingSince)}`
+              : `failing since ${clock(failingSince)}`
           }
-          isBad={storeFailingSince !== undefined}
+          isBad={failingSince !== undefined}
         />
       </dl>
       <section>
@@ -86,6 +101,8 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
                     <td class={isSilent ? "bad" : ""}>
                       {isSilent ? (
                         "✕ silent"
+                      ) : wrong !== undefined ? (
+                        <span class="soft">not known</span>
                       ) : (
                         <>
                           <span class="good" aria-hidden="true">

@@ -23,12 +23,14 @@ const retryMs = 1000;
 /** The server ends a stream that has lasted for long, and the page goes on with another at once. */
 const longMs = 60_000;
 
-/** Reads the stream of changes for as long as the page is open. */
-export async function follow(): Promise<never> {
-  for (;;) {
+/** Reads the stream of changes for as long as the page is open. `again`: the server may be another one than before. */
+export async function follow(again: () => void): Promise<never> {
+  for (let times = 0; ; times += 1) {
     const began = Date.now();
     try {
-      await readLines(await openLive());
+      const body = await openLive();
+      if (times > 0) again();
+      await readLines(body);
       if (Date.now() - began > longMs) continue;
     } catch {
       // `trouble` says what is wrong.

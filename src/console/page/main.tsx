@@ -67,7 +67,16 @@ async function open(): Promise<void> {
     }
   }
   render(<Console />, root);
-  await follow();
+  await follow(() => void openAgain());
+}
+
+/** A deployment changes the version and the tools. What could not be read is read with the next stream. */
+async function openAgain(): Promise<void> {
+  try {
+    session.value = await read<Session>("api/session");
+  } catch {
+    // `trouble` says what is wrong.
+  }
 }
 
 const closedBecause: Readonly<Record<string, string>> = {
