@@ -8,10 +8,13 @@ import type { Refusal } from "./refusal.ts";
 const addSlash =
   'if(!location.pathname.endsWith("/"))location.replace(location.pathname+"/"+location.search+location.hash)';
 
+const refusedStyle =
+  "body{margin:0;min-height:100vh;display:grid;place-items:center;font:16px/1.5 system-ui,sans-serif;background:light-dark(#f4f5f7,#0f1114);color:light-dark(#16181d,#e8eaee)}main{box-sizing:border-box;width:min(28rem,100% - 2rem);padding:1.5rem;border:1px solid light-dark(#d9dce3,#2b2f36);border-radius:8px;background:light-dark(#fff,#16181d)}h1{margin:0 0 .5rem;font-size:1.25rem}p{margin:0}:root{color-scheme:light dark}";
+
 const policy = [
   "default-src 'none'",
   `script-src 'self' 'sha256-${textHash(addSlash)}'`,
-  "style-src 'self'",
+  `style-src 'self' 'sha256-${textHash(refusedStyle)}'`,
   "connect-src 'self'",
   "img-src 'self' data:",
   "base-uri 'none'",
@@ -49,9 +52,12 @@ export const shell = (): Response =>
     200,
   );
 
-/** For someone who may not see the console. */
+/** For someone who may not see the console, and so not its style either. */
 export const refusedPage = ({ message, status }: Refusal): Response =>
-  html(`${head}<body><h1>Console</h1><p>${escaped(message)}</p></body></html>\n`, status);
+  html(
+    `${head}<style>${refusedStyle}</style><body><main><h1>Console</h1><p>${escaped(message)}</p></main></body></html>\n`,
+    status,
+  );
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

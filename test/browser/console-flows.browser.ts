@@ -178,12 +178,8 @@ test("whoever comes too late is told who was first", async () => {
   await begin("refund", 5003);
   await as(ada, async (first) => {
     await as(grace, async (second) => {
-      let release = () => {};
-      const held = new Promise<void>((resolve) => (release = resolve));
-      await second.route("**/api/decisions", async (route) => {
-        await held;
-        await route.continue();
-      });
+      const held: (() => Promise<void>)[] = [];
+      await second.route("**/api/decisions", (route) => held.push(() => route.continue()));
       for (const page of [first, second]) {
         await goTo(page, at, "#/inbox");
         const card = page.getByRole("article").filter({ hasText: "order 5003" });
@@ -194,7 +190,8 @@ test("whoever comes too late is told who was first", async () => {
       const own = first.locator(".outcome").filter({ hasText: "Declined. The task is told so." });
       await own.waitFor();
       expect(await own.locator("svg").count()).toBe(0);
-      release();
+      await expect.poll(() => held.length, patience).toBe(1);
+      await held[0]?.();
       await second
         .getByText("Your approval came too late and does not count. ada declined first.")
         .waitFor();

@@ -1,5 +1,6 @@
 // Who gets into the console: nobody without `authorize`, and in development only who has the link, once.
 
+import { createHash } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -172,4 +173,15 @@ test("Express mounts it, and gets the slash at the end", async () => {
   const { get } = consoleAt(to.origin + to.pathname);
   expect((await get("api/session", viewer)).status).toBe(200);
   expect((await get("api/session")).status).toBe(403);
+});
+
+test("whoever may not see the console gets a page with a style of its own, which the policy allows", async () => {
+  const at = await opened(tracker());
+  const { status, body, headers } = await at.get("");
+  expect(status).toBe(403);
+  expect(body).toContain("You may not see this console. Ask whoever runs the server.");
+  const [, style = ""] = /<style>(.*)<\/style>/.exec(String(body)) ?? [];
+  const hash = createHash("sha256").update(style).digest("base64");
+  expect(style).not.toBe("");
+  expect(headers.get("content-security-policy")).toContain(`style-src 'self' 'sha256-${hash}'`);
 });

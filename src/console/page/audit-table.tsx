@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import type { AuditFacts } from "../wire.ts";
-import { whoOf } from "./audit-words.ts";
+import { actionText, whoOf } from "./audit-words.ts";
 import { shortId } from "./format.ts";
 import { session } from "./frame.tsx";
 import { When } from "./parts.tsx";
@@ -45,7 +45,7 @@ export function AuditTable(props: {
                 <When at={record.at} isTimed />
               </td>
               <td>
-                {record.action.replaceAll("_", " ")} <code>{record.key}</code>
+                {actionText(record.action)} <code>{record.key}</code>
               </td>
               {!isOfTask && (
                 <td>

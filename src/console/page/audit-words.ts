@@ -8,4 +8,8 @@ export function whoOf({ action, who, via, principal }: AuditFacts): string | und
   return who ?? (isCallers ? principal : undefined);
 }
 
+/** What happened, in the words of the inbox. */
+export const actionText = (action: string): string =>
+  action === "rejected" ? "declined" : action.replaceAll("_", " ");
+
 const doneByServer: ReadonlySet<string> = new Set(["asked", "timed_out", "undone", "undo_failed"]);

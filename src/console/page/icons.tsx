@@ -50,7 +50,7 @@ const marks: Readonly<Record<Mark, ComponentChild>> = {
 
 const words: Readonly<Record<Mark, string>> = {
   working: "Working",
-  input_required: "Needs input",
+  input_required: "Client asked",
   waiting: "Waiting",
   completed: "Completed",
   failed: "Failed",

@@ -62,20 +62,33 @@ export function InboxCard(props: InboxCardProps): ComponentChild {
         </span>
       </p>
       <p class="line">
-        <a href={href(["tasks", item.task])}>
-          {item.tool} <code>{shortId(item.task)}</code>
-        </a>
+        {item.message === undefined ? (
+          <a href={href(["tasks", item.task])}>
+            <code>{item.key}</code>
+          </a>
+        ) : (
+          <a href={href(["tasks", item.task])}>
+            {item.tool} <code>{shortId(item.task)}</code>
+          </a>
+        )}
         {item.principal !== undefined && <span class="soft">for {item.principal}</span>}
       </p>
       <h3 ref={title} tabIndex={-1}>
-        {item.message ?? item.key}
+        {/* Whoever may not read the question still has to tell the cards apart. */}
+        {item.message ?? `${item.tool} ${shortId(item.task)}`}
       </h3>
       {item.about !== undefined && (
         <Facts
           facts={Object.entries(item.about).map(([name, value]) => [name, aboutText(value)])}
         />
       )}
-      {item.kind === "approval" && <Decisions item={item} standing={standing(props, now.value)} />}
+      {item.kind === "approval" && (
+        <Decisions
+          item={item}
+          standing={standing(props, now.value)}
+          isOver={props.stage === "gone" || props.stage === "told"}
+        />
+      )}
       <div class="answer" ref={answer} aria-live="polite">
         {outcome !== undefined ? (
           <p class={props.isGood === true ? "outcome good" : "outcome"}>
@@ -118,10 +131,15 @@ function answeredBy({ kind, group }: InboxItem): string {
   return group === undefined ? "It waits for a value." : `The group ${group} ${verb}.`;
 }
 
-function Decisions(props: { readonly item: InboxItem; readonly standing: string }): ComponentChild {
+function Decisions(props: {
+  readonly item: InboxItem;
+  readonly standing: string;
+  readonly isOver: boolean;
+}): ComponentChild {
   const { decisions, needed = 1, dueAt } = props.item;
   // There is room for everyone's decision, so that nothing moves when one arrives.
   const lines = needed + (needed > 1 || dueAt !== undefined ? 1 : 0);
+  const missing = props.isOver || needed === 1 ? 0 : Math.max(0, needed - decisions.length);
   return (
     <ul class="decisions" style={{ minHeight: `${lines}lh` }}>
       {props.standing !== "" && <li>{props.standing}</li>}
@@ -130,6 +148,11 @@ function Decisions(props: { readonly item: InboxItem; readonly standing: string 
         <li key={`${one.who} ${one.at}`}>
           <b>{one.who}</b> {one.isApproved ? "approved" : "declined"} <When at={one.at} hasFocus />
           {one.note !== undefined && <q>{one.note}</q>}
+        </li>
+      ))}
+      {Array.from({ length: missing }, (_, index) => (
+        <li key={index} class="soft">
+          <span aria-hidden="true">○</span> open
         </li>
       ))}
     </ul>

@@ -150,7 +150,10 @@ function InboxItems(props: {
       {sectionsOf(shown, division).map(({ title, items }) => (
         <section key={title} class="cards">
           <h2>
-            {title} <span class="soft">· {items.length}</span>
+            {title}{" "}
+            <span class="soft">
+              · {items.filter(({ outcome }) => outcome === undefined).length}
+            </span>
           </h2>
           <ul>
             {items.map((one) => (

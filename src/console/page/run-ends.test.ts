@@ -119,6 +119,11 @@ test("as long as nothing is recorded after it, and without the keys, the rule is
       { seq: 1, epoch: 2, bytes: 1 },
     ]),
   ).toContain(rule);
+  const sealed = [
+    { seq: 0, epoch: 1, bytes: 1 },
+    { seq: 1, epoch: 2, bytes: 1 },
+  ];
+  expect(told(sealed, undefined, true)).toContain("If a step was under way, it ran again, with");
 });
 
 test("with several runs that were lost, the last one is told, and how many there were", () => {

@@ -78,7 +78,8 @@ function againText({ epoch }: KnownRun, entries: readonly EntryFacts[], isOver: 
     return `${steps.subject} had begun and ${steps.was} not recorded, so ${steps.it} ${first === undefined ? "runs again" : `ran again in run ${runOf(first)}`}, with the same idempotency ${steps.key}.`;
   }
   if (first?.kind === undefined) {
-    return "If a step was under way, it runs again, with the same idempotency key.";
+    const again = isOver ? "ran" : "runs";
+    return `If a step was under way, it ${again} again, with the same idempotency key.`;
   }
   // Steps that the next run began before it recorded anything can have been under way. Later ones cannot.
   const missed = later.filter(

@@ -159,7 +159,7 @@ function layoutOf(isStuck: boolean) {
   }
   if (isStuck) return { look: "rows", lines: 3, rowHeight: 88 };
   return isMedium.value
-    ? { look: "rows", lines: 1, rowHeight: 54 }
+    ? { look: "rows", lines: 2, rowHeight: 72 }
     : { look: "", lines: 2, rowHeight: 46 };
 }
 

@@ -10,7 +10,9 @@ import { endOf } from "./run-ends.ts";
 import { piecesOf, placeOf } from "./timeline-scale.ts";
 import type { KnownRun, Piece } from "./timeline-scale.ts";
 
-const rowHeight = 24;
+const wideRow = 24;
+/** A narrow window has no room for lengths beside the bars, so they are under the names. */
+const narrowRow = 38;
 const headHeight = 40;
 const column = 15;
 const glyph = 7.3;
@@ -29,13 +31,15 @@ export function TimelineDrawing(props: TimelineProps): ComponentChild {
   const { timeline, selected, select } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
+  const rowHeight = rowHeightAt(width);
   const [sight, setSight] = useState({ first: 0, last: 60 });
   const look = () => {
     const element = frame.current;
     if (element === null) return;
     // In steps, so that scrolling does not draw with every pixel.
-    const first = Math.floor(element.scrollTop / rowHeight / spare) * spare - spare;
-    const last = first + Math.ceil(element.clientHeight / rowHeight) + 3 * spare;
+    const tall = rowHeightAt(element.clientWidth);
+    const first = Math.floor(element.scrollTop / tall / spare) * spare - spare;
+    const last = first + Math.ceil(element.clientHeight / tall) + 3 * spare;
     setSight((known) => (known.first === first && known.last === last ? known : { first, last }));
   };
   useLayoutEffect(() => {
@@ -83,6 +87,9 @@ export function TimelineDrawing(props: TimelineProps): ComponentChild {
   );
 }
 
+const isNarrowAt = (width: number): boolean => width < 560;
+const rowHeightAt = (width: number): number => (isNarrowAt(width) ? narrowRow : wideRow);
+
 const moves: Readonly<Record<string, (at: number, all: number) => number>> = {
   ArrowDown: (at) => at + 1,
   ArrowUp: (at) => at - 1,
@@ -103,18 +110,21 @@ interface DrawingProps extends TimelineProps {
 function Drawing(props: DrawingProps): ComponentChild {
   const { timeline, width, height, selected, select, runWord, last } = props;
   const { rows, runs } = timeline;
-  const isNarrow = width < 560;
+  const isNarrow = isNarrowAt(width);
+  const rowHeight = rowHeightAt(width);
   const shownRuns = runs.slice(isNarrow ? -3 : -12);
-  const gutter = 8 + Math.max(1, shownRuns.length) * column + 6;
+  // There is a sign for the runs that have no column.
+  const more = runs.length > shownRuns.length ? 1 : 0;
+  const gutter = 8 + Math.max(1, shownRuns.length + more) * column + 6;
   const longest = rows.reduce((most, { key }) => Math.max(most, key.length), 4);
   const labels = Math.min(isNarrow ? 116 : 220, longest * glyph + 16);
   const left = gutter + labels;
-  // A narrow window keeps its room for the bars. The details say how long the selected entry took.
   const lengths = isNarrow ? 10 : 92;
   const pieces = useMemo(
     () => piecesOf(runs, timeline.from, timeline.to, Math.max(60, width - left - lengths)),
     [timeline, width, left],
   );
+  const timed = timedIn(pieces, width - left - 8);
   const bottom = height - 8;
   const begin = Math.max(0, props.first);
   return (
@@ -126,16 +136,25 @@ function Drawing(props: DrawingProps): ComponentChild {
       </defs>
       <g role="presentation" transform={`translate(${left} 0)`}>
         {pieces.map((piece) => (
-          <PieceGround key={piece.left} piece={piece} bottom={bottom} />
+          <PieceGround key={piece.left} piece={piece} bottom={bottom} isTimed={timed.has(piece)} />
         ))}
       </g>
       <g role="presentation">
+        {more > 0 && (
+          <g class="run">
+            <title>{`Earlier ${runWord}s are in the table`}</title>
+            <text x={8 + column / 2} y="30">
+              …
+            </text>
+          </g>
+        )}
         {shownRuns.map((run, index) => (
           <RunColumn
             key={run.epoch}
             run={run}
             rows={rows}
-            x={8 + index * column + column / 2}
+            x={8 + (index + more) * column + column / 2}
+            rowHeight={rowHeight}
             runWord={runWord}
           />
         ))}
@@ -159,11 +178,13 @@ function Drawing(props: DrawingProps): ComponentChild {
             {fitted(row.key, Math.floor((labels - 12) / glyph))}
           </text>
           <RowBar row={row} pieces={pieces} left={left} />
-          {!isNarrow && (
-            <text class="length" x={width - 8} y="16">
-              {row.lane === "mark" ? kindBeside(row) : duration(row.to - row.from)}
-            </text>
-          )}
+          <text
+            class={isNarrow ? "length under" : "length"}
+            x={isNarrow ? gutter : width - 8}
+            y={isNarrow ? 31 : 16}
+          >
+            {row.lane === "mark" ? kindBeside(row) : duration(row.to - row.from)}
+          </text>
         </g>
       ))}
     </svg>
@@ -185,7 +206,27 @@ function spoken(row: Row, runs: readonly KnownRun[], runWord: string): string {
   return `${kind}${kind && " "}${row.key}${length}${row.isOpen ? ", not over" : ""}${row.isBad ? ", failed" : ""}${replayed}`;
 }
 
-function PieceGround({ piece, bottom }: { piece: Piece; bottom: number }): ComponentChild {
+/** How much room a time of day takes. */
+const clockWidth = 54;
+
+/** The pieces whose time of day has room up to the next one's. */
+function timedIn(pieces: readonly Piece[], width: number): ReadonlySet<Piece> {
+  let reached = 0;
+  return new Set(
+    pieces.filter(({ left }) => {
+      if (left < reached || left + clockWidth > width) return false;
+      reached = left + clockWidth;
+      return true;
+    }),
+  );
+}
+
+function PieceGround(props: {
+  readonly piece: Piece;
+  readonly bottom: number;
+  readonly isTimed: boolean;
+}): ComponentChild {
+  const { piece, bottom, isTimed } = props;
   const { left, width, isServer } = piece;
   const text = duration(piece.to - piece.from);
   return (
@@ -202,7 +243,7 @@ function PieceGround({ piece, bottom }: { piece: Piece; bottom: number }): Compo
           {text}
         </text>
       )}
-      {width > 60 && (
+      {isTimed && (
         <text class="hour" x={left + 2} y="13">
           {clock(piece.from)}
         </text>
@@ -216,9 +257,10 @@ function RunColumn(props: {
   readonly run: KnownRun;
   readonly rows: readonly Row[];
   readonly x: number;
+  readonly rowHeight: number;
   readonly runWord: string;
 }): ComponentChild {
-  const { run, rows, x, runWord } = props;
+  const { run, rows, x, rowHeight, runWord } = props;
   let fresh = "";
   let replayed = "";
   let reached = -1;
