@@ -4,6 +4,7 @@ import { fromStore } from "../server/tasks/store-needed.ts";
 import { idempotencyKeyOf } from "../replay/bodies.ts";
 import type { Entry } from "../replay/journal.ts";
 import { openRecord } from "../tasks/execution/log-records.ts";
+import { unreadableIn } from "../tasks/execution/unreadable.ts";
 import { openInput } from "../tasks/ownership.ts";
 import { openJson, places } from "../tasks/sealing.ts";
 import type { SeenWorkers } from "../tasks/store.ts";
@@ -59,7 +60,7 @@ export async function showTask(
           shown(view, operator, (sealer) => openJson(sealer, result, places.result(callId))),
       ),
       ...withMember("missingKey", missingKey(view, [task.input, result])),
-      ...withMember("cause", operator.values ? causeOf(view, task) : undefined),
+      ...withMember("cause", operator.values ? causeBeside(view, task) : undefined),
     },
     ...log,
     runs: runs.map((run) => runFacts(run, task, workers, silenceMsOf(view.store))),
@@ -69,6 +70,12 @@ export async function showTask(
     mayCancel: isLive(task) && isPermitted(operator, "act"),
     mayRerun: mayRerun(view, operator, task),
   };
+}
+
+/** What the reason does not say already, as it does if no worker can open the task. */
+function causeBeside(view: StoreView, task: TaskRecord): string | undefined {
+  const cause = causeOf(view, task);
+  return cause === undefined || unreadableIn(cause) !== undefined ? undefined : cause;
 }
 
 /** Whether a new task can begin with entries of this one: in development, where the code and the keys are. */

@@ -32,7 +32,8 @@ test("an open page shows the version of the server after a deployment", async ()
       await page.locator(".name").filter({ hasText: "1.0.0" }).waitFor();
       await app.close();
       ({ app, url } = await serve("1.1.0", Number(new URL(url).port)));
-      await page.locator(".name").filter({ hasText: "1.1.0" }).waitFor();
+      const version = () => page.locator(".name span").textContent();
+      await expect.poll(version, patience).toBe("1.1.0");
     });
   } finally {
     await app.close();

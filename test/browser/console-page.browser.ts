@@ -369,6 +369,8 @@ test("a narrow timeline says how long everything took", async () => {
       .filter({ hasText: /\d (ms|s|min)/ })
       .waitFor();
     expect(await page.locator(".timeline .hour").count()).toBeGreaterThan(0);
+    const mark = page.getByRole("option").filter({ hasText: "went to the" });
+    expect(await mark.locator(".length").textContent()).toBe("background");
   });
 });
 

@@ -159,7 +159,7 @@ function layoutOf(isStuck: boolean) {
   }
   if (isStuck) return { look: "rows", lines: 3, rowHeight: 88 };
   return isMedium.value
-    ? { look: "rows", lines: 2, rowHeight: 72 }
+    ? { look: "rows", lines: 2, rowHeight: 64 }
     : { look: "", lines: 2, rowHeight: 46 };
 }
 

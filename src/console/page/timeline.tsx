@@ -112,12 +112,14 @@ function Drawing(props: DrawingProps): ComponentChild {
   const { rows, runs } = timeline;
   const isNarrow = isNarrowAt(width);
   const rowHeight = rowHeightAt(width);
-  const shownRuns = runs.slice(isNarrow ? -3 : -12);
-  // There is a sign for the runs that have no column.
-  const more = runs.length > shownRuns.length ? 1 : 0;
+  const columns = isNarrow ? 4 : 13;
+  // The runs that have no column share one, with a sign.
+  const more = runs.length > columns ? 1 : 0;
+  const shownRuns = runs.slice(more - columns);
   const gutter = 8 + Math.max(1, shownRuns.length + more) * column + 6;
   const longest = rows.reduce((most, { key }) => Math.max(most, key.length), 4);
   const labels = Math.min(isNarrow ? 116 : 220, longest * glyph + 16);
+  const most = Math.floor((labels - 12) / glyph);
   const left = gutter + labels;
   const lengths = isNarrow ? 10 : 92;
   const pieces = useMemo(
@@ -175,7 +177,7 @@ function Drawing(props: DrawingProps): ComponentChild {
         >
           <rect class="ground" x="0" width={width} height={rowHeight} />
           <text class="key" x={gutter} y="16">
-            {fitted(row.key, Math.floor((labels - 12) / glyph))}
+            {isNarrow ? partedName(row, most)[0] : fitted(row.key, most)}
           </text>
           <RowBar row={row} pieces={pieces} left={left} />
           <text
@@ -183,7 +185,9 @@ function Drawing(props: DrawingProps): ComponentChild {
             x={isNarrow ? gutter : width - 8}
             y={isNarrow ? 31 : 16}
           >
-            {row.lane === "mark" ? kindBeside(row) : duration(row.to - row.from)}
+            {row.lane !== "mark"
+              ? duration(row.to - row.from)
+              : kindBeside(row) || (isNarrow ? partedName(row, most)[1] : "")}
           </text>
         </g>
       ))}
@@ -193,6 +197,14 @@ function Drawing(props: DrawingProps): ComponentChild {
 
 const fitted = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
+
+/** The name of a mark that says what happened, in two lines if it needs them. Others have their length in the second. */
+function partedName(row: Row, most: number): readonly [string, string] {
+  const { key, lane } = row;
+  const end = key.lastIndexOf(" ", most);
+  const isParted = lane === "mark" && kindBeside(row) === "" && key.length > most && end > 0;
+  return isParted ? [key.slice(0, end), key.slice(end + 1)] : [fitted(key, most), ""];
+}
 
 /** What a mark is, unless its name says so. */
 const kindBeside = ({ key, what }: Row): string => (key.includes(what) ? "" : what);
