@@ -203,7 +203,9 @@ function partedName(row: Row, most: number): readonly [string, string] {
   const { key, lane } = row;
   const end = key.lastIndexOf(" ", most);
   const isParted = lane === "mark" && kindBeside(row) === "" && key.length > most && end > 0;
-  return isParted ? [key.slice(0, end), key.slice(end + 1)] : [fitted(key, most), ""];
+  return isParted
+    ? [key.slice(0, end), key.slice(end + 1).replace("· ", "")]
+    : [fitted(key, most), ""];
 }
 
 /** What a mark is, unless its name says so. */
