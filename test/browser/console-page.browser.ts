@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "./chromium.ts";
 import { clock } from "../../src/console/page/format.ts";
-import { bigTask, calls, counts, health, openTask, stuckAt, taskAt } from "./console-data.ts";
+import { bigTask, calls, counts, openTask, stuckAt, taskAt } from "./console-data.ts";
 import { openDesk } from "./console-desk.ts";
 import type { Desk } from "./console-desk.ts";
 import { goTo, shiftsOf, violationsIn, withPage } from "./console-tools.ts";
@@ -341,25 +341,6 @@ test("while the store is down the page says so, keeps what it shows and allows n
   }
 });
 
-test("while the store is down, health does not call a worker alive", async () => {
-  const own = await openDesk();
-  try {
-    await withPage(browser, {}, async (page) => {
-      await goTo(page, own.at, "#/health");
-      await page.getByText("alive").first().waitFor();
-      await page.locator(".tile").filter({ hasText: "In the inbox" }).getByText("26 h").waitFor();
-      own.setDown(true);
-      const errors = page.locator(".tile.bad").filter({ hasText: "Store errors" });
-      await errors.filter({ hasText: `failing since ${clock(own.downSince)}` }).waitFor();
-      expect(await page.getByText("alive").count()).toBe(0);
-      expect(await page.getByText("not known").count()).toBe(2);
-      expect(await shiftsOf(page)).toEqual([]);
-    });
-  } finally {
-    await own.close();
-  }
-});
-
 test("a narrow timeline says how long everything took", async () => {
   await withPage(browser, { viewport: { width: 360, height: 800 } }, async (page) => {
     await goTo(page, desk.at, `#/tasks/${openTask}`);
@@ -371,34 +352,6 @@ test("a narrow timeline says how long everything took", async () => {
     expect(await page.locator(".timeline .hour").count()).toBeGreaterThan(0);
     const mark = page.getByRole("option").filter({ hasText: "went to the" });
     expect(await mark.locator(".length").textContent()).toBe("background");
-  });
-});
-
-test("health says that no worker runs, and which figures are of this process", async () => {
-  await withPage(browser, { bypassCSP: true }, async (page) => {
-    await page.route("**/api/health", async (route) => {
-      const known = health();
-      const workers = known.workers.map((worker) => ({ ...worker, isSilent: true }));
-      const storeFailingSince = Date.now() - 5_000;
-      const json = { ...known, workers, roundsPerCall: {}, storeErrors: 66, storeFailingSince };
-      await route.fulfill({ json });
-    });
-    await goTo(page, desk.at, "#/health");
-    await page.getByText("No worker runs on this store: all are silent.").waitFor();
-    expect(await page.getByText("Others take over").count()).toBe(0);
-    await page.getByText("Calls that became tasks do not count.").waitFor();
-    const errors = page.locator(".tile").filter({ hasText: "Store errors" });
-    expect(await errors.textContent()).toContain("failing since");
-    expect(await violationsIn(page)).toEqual([]);
-    // It is over: the errors were there, and are not red.
-    await page.unroute("**/api/health");
-    await page.route("**/api/health", (route) =>
-      route.fulfill({ json: { ...health(), storeErrors: 66 } }),
-    );
-    desk.say({ type: "any" });
-    await errors.filter({ hasText: "met by this process" }).waitFor();
-    expect(await errors.getAttribute("class")).toBe("tile");
-    await page.getByText("Others take over").waitFor();
   });
 });
 

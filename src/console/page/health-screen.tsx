@@ -32,6 +32,7 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
   const silent = workers.filter(({ isSilent }) => isSilent).length;
   const hasWorker = silent < workers.length;
   const late = oldestDue === undefined ? undefined : now - oldestDue;
+  const isLate = late !== undefined && late > 60_000;
   const { waiting, waitingSince } = facts;
   // While the store or the server does not answer, these are the facts of before.
   const wrong = trouble.value;
@@ -44,17 +45,14 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
         <Tile
           name="In the inbox"
           value={waiting >= mostWaits ? `${mostWaits}+` : grouped(waiting)}
-          {...(waitingSince !== undefined && {
-            note: `the oldest for ${rough(now - waitingSince)}`,
-          })}
+          note={oldestText(waitingSince && now - waitingSince)}
         />
         <Tile name="Client asked" value={grouped(figures.inputRequired)} />
         <Tile
           name="Due"
           value={grouped(figures.due)}
-          {...(late !== undefined && late > 60_000
-            ? { note: `the oldest for ${rough(late)}`, isBad: true }
-            : undefined)}
+          note={oldestText(isLate ? late : undefined)}
+          isBad={isLate}
         />
         <Tile name="Undoing" value={grouped(figures.undoing)} />
         <Tile
@@ -144,6 +142,10 @@ function Health({ facts }: { readonly facts: HealthFacts }): ComponentChild {
     </>
   );
 }
+
+/** Empty if there is none, so that its room is kept. */
+const oldestText = (ms: number | undefined): string =>
+  ms === undefined ? "" : `the oldest for ${rough(ms)}`;
 
 function Tile(props: {
   readonly name: string;
