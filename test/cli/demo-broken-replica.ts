@@ -12,6 +12,7 @@ import { vmProvision } from "../../src/cli/demo/tool.ts";
 const { BROKEN } = process.env;
 const [folder = ""] = process.argv.slice(2);
 process.on("disconnect", () => process.exit(1));
+if (BROKEN === "interrupted") process.kill(process.pid, "SIGINT");
 
 const { tasksFile, cloudFile, leaseMs } = sharedFiles(folder);
 const cloud = pretendCloud({

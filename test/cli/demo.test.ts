@@ -112,6 +112,14 @@ test.concurrent.for([
   },
 );
 
+test("a replica that Ctrl-C ends before the demo hears of it counts as an interruption", async () => {
+  const folder = emptyFolder();
+  const { code, stderr } = await run(broken, { TMPDIR: folder, BROKEN: "interrupted" });
+  expect(stderr).toContain("Interrupted. Nothing is left behind.");
+  expect(code).toBe(130);
+  expect(leftIn(folder)).toEqual([]);
+});
+
 function onScreen(env: Record<string, string> = {}): Screen {
   const screen = parleyOnScreen(["demo"], { cwd: root, env });
   onTestFinished(() => screen.kill("SIGKILL"));

@@ -12,7 +12,7 @@ import { Interrupted } from "../prompts/person.ts";
 import { signs, style } from "../screen/style.ts";
 import { printerFor } from "../screen/printer.ts";
 import { atTheTerminal, Narrator, script } from "./narrator.ts";
-import { sharedFiles } from "./replicas.ts";
+import { ReplicaInterrupted, sharedFiles } from "./replicas.ts";
 import { Story } from "./story.ts";
 import { verdict } from "./verdict.ts";
 
@@ -46,7 +46,8 @@ export async function playDemo({
   const story = new Story({ replica, folder, narrator, person });
   try {
     const playing = story.play(stop.signal).catch((error: unknown) => {
-      if (error instanceof Interrupted) return interrupt();
+      const isInterrupt = error instanceof Interrupted || error instanceof ReplicaInterrupted;
+      if (isInterrupt) return interrupt();
       if (stop.signal.aborted) return undefined;
       if (!(error instanceof CallError)) throw error;
       return narrator.tell("result", `none: ${error.message}`);

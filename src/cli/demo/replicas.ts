@@ -21,6 +21,11 @@ export interface Deed {
   readonly at: number;
 }
 
+/** A signal that ends this process, too, has ended a replica. */
+export class ReplicaInterrupted extends Error {
+  override readonly name = "ReplicaInterrupted";
+}
+
 /** The two processes. */
 export class Replicas {
   readonly #children: readonly ChildProcess[];
@@ -52,7 +57,12 @@ function urlOf(child: ChildProcess, index: number): Promise<string> {
       if (told.kind === "listens") resolve(told.url);
     });
     child.on("error", reject);
-    child.on("exit", () => reject(new Error(`Replica ${index + 1} exited before it listened.`)));
+    child.on("exit", (_code, signal) => {
+      // Ctrl-C in a terminal ends the replicas, too, and this process may notice that first.
+      const isInterrupted = signal === "SIGINT" || signal === "SIGHUP" || signal === "SIGTERM";
+      const what = `Replica ${index + 1} exited before it listened.`;
+      reject(isInterrupted ? new ReplicaInterrupted(what) : new Error(what));
+    });
   });
 }
 
