@@ -168,3 +168,12 @@ test("if the store cannot be asked, new tasks are refused, and running ones go o
   await expect(shares.admit("ann", 10 * kib, "The task")).rejects.toThrow("away");
   await shares.grow("ann", 10 * kib, "The record");
 });
+
+test("to remove many ended tasks, the caller is counted once", async () => {
+  const store = new MemoryStore();
+  for (let n = 0; n < 250; n += 1) await ended(store, `t${n}`, 10);
+  const { asked, shares } = sharesOn(store, { storedBytes: 1024 * kib, endedTasks: 20 });
+  await shares.admit("ann", 10, "A task");
+  expect(asked).toEqual(["ann"]);
+  expect((await store.usage("ann")).ended).toBe(20);
+});

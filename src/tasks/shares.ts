@@ -147,8 +147,12 @@ export class StorageShares {
         const tooMany = Math.max(usage.ended - endedTasks, isTooLarge ? usage.ended / 8 : 0);
         if (tooMany <= 0) break;
         const count = Math.min(removedAtOnce, Math.ceil(tooMany));
-        if ((await this.#store.removeEnded(principal, count, keepMs)) === 0) break;
-        usage = await this.#store.usage(principal);
+        const removed = await this.#store.removeEnded(principal, count, keepMs);
+        if (removed === 0) break;
+        // The store goes through all tasks of the caller to add up their bytes, so it is asked again only for those.
+        usage = isTooLarge
+          ? await this.#store.usage(principal)
+          : { ...usage, ended: usage.ended - removed };
       }
       share.known = usage;
       // What was being written, or was admitted meanwhile, may not be in the store yet.
