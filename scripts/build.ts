@@ -134,7 +134,8 @@ const isOfCommand = ({ importer, namespace }: OnResolveArgs): boolean =>
 
 /**
  * Takes the white space out of the files, because a server should install little more than the SDK. Names stay, and lines
- * stay short, so that a stack trace still says where something happened.
+ * stay short, so that a stack trace still says where something happened. The pages, the console and the store contract are
+ * large and hardly ever in one, so their names are short.
  */
 async function shrink({ outputs }: Metafile): Promise<void> {
   for (const output of Object.keys(outputs)) {
@@ -145,7 +146,7 @@ async function shrink({ outputs }: Metafile): Promise<void> {
       format: "esm",
       charset: "utf8",
       minifyWhitespace: true,
-      minifyIdentifiers: /\/(pages-\w+|console\/index)\.js$/.test(output),
+      minifyIdentifiers: /\/(pages-\w+|console\/index|testing\/store\/index)\.js$/.test(output),
       lineLimit: 120,
     });
     writeFileSync(file, code);
