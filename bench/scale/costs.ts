@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 const names = {
   plainMicros: "plain/fast cpu µs",
   legMicros: "tworound/fast cpu µs",
-  cycleMs: "tasks/postgres, 64 at once: CPU ms of this process, cycles",
-  cycleServerMs: "tasks/postgres, 64 at once: server CPU ms a cycle",
-  cycleWalBytes: "tasks/postgres, 64 at once: server WAL bytes a cycle",
-  cycleCommits: "tasks/postgres, 64 at once: commits a cycle",
+  cycleMs: "tasks/postgres, 16 at once: CPU ms of this process, cycles",
+  cycleServerMs: "tasks/postgres, 16 at once: server CPU ms a cycle",
+  cycleWalBytes: "tasks/postgres, 16 at once: server WAL bytes a cycle",
+  cycleCommits: "tasks/postgres: commits a cycle, one at a time",
   parkedBytes: "growth/parked, disk bytes a task",
 } as const;
 
