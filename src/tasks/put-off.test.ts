@@ -250,7 +250,7 @@ describe("is written before", () => {
   });
 
   test("a handler that does something else has run for longer than a lease", async () => {
-    const store = new MemoryStore({ leaseMs: 300 });
+    const store = new MemoryStore({ leaseMs: 1_500 });
     const engine = engineOn(store, {
       tool: async (_input, ops) => {
         await ask(ops, "a");
