@@ -272,8 +272,9 @@ describe("in a store whose workers are gone", () => {
   test("finds a task by the beginning of its id, as the log has it", async () => {
     const { store, create, run } = await longAgo(0);
     await create("58f1ca-one", "bake");
-    await create("58f1cb-two", "bake");
+    // The newest is named first. Of two that were created in one millisecond, it is the one with the greater id.
     await create("58f1cb-three", "bake");
+    await create("58f1cb-two", "bake");
     expect((await run("get", "58f1ca")).stdout).toMatch(/^58f1ca-one {2}bake/);
     expect((await run("get", "58f1ca…")).stdout).toMatch(/^58f1ca-one {2}bake/);
     expect((await run("cancel", "58f1ca")).code).toBe(0);
@@ -281,7 +282,7 @@ describe("in a store whose workers are gone", () => {
     const many = await run("cancel", "58f1cb");
     expect(many).toMatchObject({ code: 2, stdout: "" });
     expect(many.stderr).toContain(
-      '2 tasks have an id that begins with "58f1cb": 58f1cb-three, 58f1cb-two. Pass more of the id.\n',
+      '2 tasks have an id that begins with "58f1cb": 58f1cb-two, 58f1cb-three. Pass more of the id.\n',
     );
     expect((await run("get", "58f1c")).stderr).toBe(
       'The store has no task with the id "58f1c". It may have been forgotten. parley tasks ls --store … shows the ids.\n',
