@@ -6,14 +6,13 @@ import type { Keyring } from "../../token/keyring.ts";
 import { duration } from "../screen/amounts.ts";
 import { plainLine } from "../screen/plain.ts";
 import { withStore } from "../tasks/store-tasks.ts";
+import { silenceMs } from "../tasks/who-runs.ts";
 import { howToMigrate, missingMigrations } from "../tasks/migrations.ts";
 import { fine, notChecked, reasonOf, wrong } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { fits, sealedSample } from "./store-keys.ts";
 import type { SealedSample } from "./store-keys.ts";
 
-/** A worker shows itself every third of a lease. */
-const silenceMs = 60_000;
 const overdueMs = 60_000;
 
 /** The findings about a store. */

@@ -8,7 +8,7 @@ import type { TaskStore } from "../../tasks/store.ts";
 import type { TaskRecord } from "../../tasks/task.ts";
 import { linkKeyId } from "../../token/chain.ts";
 import type { Keyring } from "../../token/keyring.ts";
-import { openRecord } from "../../token/sealed-record.ts";
+import { openRecord, recordKeyId } from "../../token/sealed-record.ts";
 import { plainLine } from "../screen/plain.ts";
 import { keyringOf } from "./available-keys.ts";
 import type { AvailableKeys } from "./available-keys.ts";
@@ -43,16 +43,13 @@ export async function sealedSample(
   // The oldest records may be sealed with a key that was replaced long ago.
   const recent = tasks.length === 0 ? oldest : newest;
   const ids = [
-    ...tasks.map(({ input }) => keyIdOf(input)),
+    ...tasks.map(({ input }) => recordKeyId(input) ?? ""),
     ...recent.map(({ record }) => linkKeyId(record)),
   ];
   const entries = [...newest, ...oldest];
   const keyIds = [...new Set(ids.filter((id) => id !== ""))];
   return { keyIds, names: [...new Set(entries.map(({ app }) => app))], tasks, entries };
 }
-
-/** The id of the key that sealed a record of a task. */
-export const keyIdOf = (sealed: string): string => sealed.split(".", 2)[1] ?? "";
 
 /** Whether the arguments of a task open with these keys, for a server of this name. */
 export function opensTask(

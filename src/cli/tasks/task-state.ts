@@ -3,7 +3,7 @@
 import { isLive, isUndoing } from "../../tasks/task.ts";
 import type { TaskRecord, Wait } from "../../tasks/task.ts";
 import { counted, duration } from "../screen/amounts.ts";
-import { keyIdOf } from "../doctor/store-keys.ts";
+import { recordKeyId } from "../../token/sealed-record.ts";
 import { plainLine } from "../screen/plain.ts";
 import { isOrphaned } from "./orphans.ts";
 
@@ -50,7 +50,7 @@ function otherKey(task: TaskRecord, now: number, keys: KeysHere): readonly strin
   const isParked = dueAt === undefined || waits.some((wait) => wait.dueAt === dueAt);
   if (!isLive(task) || worker !== undefined || (isParked && (dueAt ?? Infinity) > now)) return [];
   const sealed = [input, ...inbox.map(({ value }) => value)].filter((text) => text !== "");
-  const other = sealed.map(keyIdOf).find((id) => id !== "" && !keys.has(id));
+  const other = sealed.map(recordKeyId).find((id) => id !== undefined && !keys.has(id));
   if (other === undefined) return [];
   return [`sealed with the key "${plainLine(other, 40)}", which is not in ${keys.from}`];
 }

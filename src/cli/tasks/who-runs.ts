@@ -6,7 +6,7 @@ import { counted } from "../screen/amounts.ts";
 import { plainLine } from "../screen/plain.ts";
 
 /** A worker shows itself every third of a lease. */
-const silenceMs = 60_000;
+export const silenceMs = 60_000;
 const mostNamed = 3;
 
 /** What to tell a person who has requeued orphaned tasks of these tools: that alone brings no worker that takes them up. */

@@ -70,7 +70,7 @@ export function timelineOf(told: Told): Timeline {
   const rows: Row[] = [];
   let last = createdAt;
   for (const entry of entries) {
-    const isFirst = !rows.some((one) => one.entry?.kind === entry.kind);
+    const isFirst = entry.kind === "version" && !rows.some((one) => one.entry?.kind === "version");
     const row = rowOf(entry, last, runs, asked, isFirst);
     const begun = kindOf(entry) === "step" ? rows.findIndex((one) => isBegun(one, row)) : -1;
     // That the step began is of interest only until it has ended. Its undo was recorded then.

@@ -2,8 +2,8 @@
 // One run of a task: a claim becomes a journal, the handler runs on it, and its end is written to the store.
 //
 // Everything that the run records goes to the store, under the fence of the claim, before it has any effect outside. What it
-// may put off until then is in task-journal.ts. If
-// something goes wrong here, the task stays as the store has it, and the next claim continues from there.
+// may put off until then is in task-journal.ts. If something goes wrong here, the task stays as the store has it, and the next
+// claim continues from there.
 
 import { ParleyError } from "../../errors.ts";
 import type { Carrier } from "../../replay/carrier.ts";
