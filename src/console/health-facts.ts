@@ -7,10 +7,8 @@ import type { StoreView } from "./store-view.ts";
 import type { RoundCounts } from "./round-counts.ts";
 import { countsOf } from "./task-rows.ts";
 import { silenceMsOf } from "./why.ts";
+import { mostWaits } from "./wire.ts";
 import type { HealthFacts } from "./wire.ts";
-
-/** How many waits are counted. More are shown as "200+". */
-const mostWaits = 200;
 
 /** The health of the store and its workers. */
 export async function showHealth(

@@ -13,6 +13,9 @@ import type { Json } from "../util/json.ts";
 /** The header with the session, in development. */
 export const sessionHeader = "parley-session";
 
+/** How many waits the server counts for the health screen. More are shown as "200+". */
+export const mostWaits = 200;
+
 /** The body of every response that is not a 2xx. */
 export interface Failure {
   readonly error: {
@@ -315,7 +318,7 @@ export interface HealthFacts {
   /** By name. */
   readonly workers: readonly WorkerFacts[];
   readonly oldestDue?: number;
-  /** How much waits for people. It is counted up to 200. */
+  /** How much waits for people. It is counted up to `mostWaits`. */
   readonly waiting: number;
   /** Since when the oldest of it waits. */
   readonly waitingSince?: number;

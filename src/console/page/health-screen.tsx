@@ -1,15 +1,13 @@
 // Whether the service is well: its workers, what is overdue, what was refused, and the newest of the audit record.
 
 import type { ComponentChild } from "preact";
+import { mostWaits } from "../wire.ts";
 import type { HealthFacts } from "../wire.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { clock, grouped, rough } from "./format.ts";
 import { isChangeOrTime, useReading } from "./live-reading.ts";
 import { Heading, Problem, Skeleton, When } from "./parts.tsx";
 import { trouble } from "./server.ts";
-
-/** How many the server counts. */
-const mostWaits = 200;
 
 export function HealthScreen(): ComponentChild {
   const { data, error, reload } = useReading<HealthFacts>("api/health", isChangeOrTime);
