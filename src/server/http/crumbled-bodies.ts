@@ -10,16 +10,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { CollectedBytes, fewestPerChunk, isCrumbled } from "./collected-bytes.ts";
-
-/** Where Node's parser keeps its functions. */
-const bodyAt = 3;
-const endAt = 4;
+import { bodyAt, endAt, isBodyCallback, parserOf } from "./node-parser.ts";
+import type { Callback, Parser } from "./node-parser.ts";
 
 /** How many small chunks of an unread body are received before the rest is skipped. */
 const mostForgotten = 64;
-
-type Callback = (this: unknown, ...values: unknown[]) => unknown;
-type Parser = Record<number, Callback | undefined>;
 
 const watched = new WeakMap<IncomingMessage, ChunkedBody>();
 
@@ -29,7 +24,7 @@ export function skipCrumbs(req: IncomingMessage): void {
   const parser = parserOf(req.socket);
   const onBody = parser?.[bodyAt];
   const onEnd = parser?.[endAt];
-  if (parser === undefined || onBody?.name !== "parserOnBody" || onEnd === undefined) return;
+  if (parser === undefined || !isBodyCallback(onBody) || onEnd === undefined) return;
   watched.set(req, new ChunkedBody(req, parser, onBody, onEnd));
 }
 
@@ -153,10 +148,4 @@ function stopReading(socket: Socket): void {
   const handle: unknown = Reflect.get(socket, "_handle");
   const stop: unknown = typeof handle === "object" && handle && Reflect.get(handle, "readStop");
   if (typeof stop === "function") Reflect.apply(stop, handle, []);
-}
-
-function parserOf(socket: Socket): Parser | undefined {
-  const parser: unknown = Reflect.get(socket, "parser");
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each function is checked before it is used
-  return typeof parser === "object" && parser !== null ? (parser as Parser) : undefined;
 }

@@ -8,6 +8,7 @@ import { errorText } from "../../util/error-text.ts";
 import type { readinessOf } from "../ops/health.ts";
 import type { Logger } from "../ops/logger.ts";
 import { skipCrumbs } from "./crumbled-bodies.ts";
+import { directRequests } from "./direct-body.ts";
 import { PendingResponses } from "./in-flight.ts";
 import type { NodeHandler } from "./node.ts";
 import { closeWithConnection } from "./pipelined.ts";
@@ -102,9 +103,13 @@ export async function listen(
   const pending = new PendingResponses(closeIdle);
   const sendReadiness = sentReadiness(readiness);
   const publishes = metadata?.(() => url);
-  const { createServer } = process.getBuiltinModule("node:http");
+  const { createServer, IncomingMessage: Request } = process.getBuiltinModule("node:http");
   const server = createServer(
-    { requestTimeout: requestMs, keepAliveTimeout: idleMs },
+    {
+      requestTimeout: requestMs,
+      keepAliveTimeout: idleMs,
+      IncomingMessage: directRequests(Request),
+    },
     (req, res) => {
       fresh.delete(req.socket);
       skipCrumbs(req);

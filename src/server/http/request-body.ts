@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { CollectedBytes } from "./collected-bytes.ts";
 import { isSkipped } from "./crumbled-bodies.ts";
+import { isDirect } from "./direct-body.ts";
 import { budgetFor, jsonIn, tooMuchJson } from "./json-budget.ts";
 import type { JsonBudget } from "./json-budget.ts";
 import { UnfinishedBodies } from "./unfinished-bodies.ts";
@@ -48,15 +49,18 @@ export class RequestBodies {
     return new Promise((resolve) => {
       const whole = length === undefined ? Number.NaN : Number(length);
       const arriving = new ArrivingBody(this, whole, (body) => {
-        req.off("data", onData);
+        if (isTaken) req.leaveBody();
+        else req.off("data", onData);
         if (body.kind === "refused") req.pause();
         resolve(body);
       });
+      req.on("close", () => arriving.settle(gone));
+      const isTaken = isDirect(req) && req.takeBody(arriving);
+      if (isTaken) return;
       const onData = (chunk: Buffer) =>
         isSkipped(req) ? arriving.settle(crumbled) : arriving.add(chunk);
       req.on("data", onData);
       req.on("end", () => arriving.end());
-      req.on("close", () => arriving.settle(gone));
     });
   }
 
