@@ -5,6 +5,7 @@ import type { ClientCapabilities, LoggingLevel } from "@modelcontextprotocol/ser
 import type { InputRequired } from "../../protocol/input-required.ts";
 import type { Era } from "../../protocol/versions.ts";
 import type { Stop } from "../../replay/stop.ts";
+import type { Turns } from "../../replay/turns.ts";
 import type { TaskSnapshot } from "../../tasks/snapshot.ts";
 import type { RequestFacts } from "../context/context.ts";
 import type { PartSink } from "../context/part-sink.ts";
@@ -38,6 +39,8 @@ export interface RoundRequest {
   readonly facts: RequestFacts;
   readonly stop?: Stop | undefined;
   readonly notify?: Notify | undefined;
+  /** The turns of rounds that are served together. Default: each round takes its own. */
+  readonly turns?: Turns | undefined;
   /** Set by the test kit. */
   readonly stepObserver?: StepObserver | undefined;
 }

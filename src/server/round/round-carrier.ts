@@ -54,6 +54,10 @@ export class RoundCarrier extends CallCarrier {
 
   // ---------------------------------------------------------------- for the engine
 
+  override get turns(): Carrier["turns"] {
+    return this.#request.turns ?? super.turns;
+  }
+
   protected override get isNewCall(): boolean {
     return this.#call.round === 1;
   }

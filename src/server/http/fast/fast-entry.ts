@@ -24,11 +24,11 @@ import { ResponseEncoder } from "./encode-response.ts";
 import { isNamed, methodIn } from "./fast-headers.ts";
 import { InFlight } from "../in-flight.ts";
 import { LazyFacts } from "./lazy-facts.ts";
+import { Lockstep } from "./lockstep.ts";
 import { isMessage } from "./fast-message.ts";
 import type { Envelope, Message } from "./fast-message.ts";
 import type { FastLane, NodeRequest } from "../node.ts";
 import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
-import type { Send } from "./outgoing.ts";
 import { RouteCache } from "./route-cache.ts";
 import type { RouteSources } from "./route-cache.ts";
 import type { RoundRoute, StreamsRoute, TaskRoute } from "./route-table.ts";
@@ -53,6 +53,8 @@ interface HttpExchange {
   readonly message: Message;
   readonly caller: Caller;
   readonly outgoing: OutgoingResponse;
+  /** Undefined if the round takes its turns by itself. */
+  readonly lockstep: Lockstep | undefined;
 }
 
 /** The fast entry of one app. */
@@ -62,24 +64,27 @@ export class HttpEntry {
   readonly #routes: RouteCache;
   readonly #encoder: ResponseEncoder;
   readonly #running = new InFlight<Stop>();
+  readonly #lockstep: Lockstep;
   #isClosed = false;
 
   constructor(options: EntryOptions) {
     this.#options = options;
     this.#routes = new RouteCache(options);
     this.#encoder = new ResponseEncoder(options.serverInfo);
+    this.#lockstep = new Lockstep(options.core.environment.turns);
   }
 
   /** For a host such as Express. When it resolves, the response is sent, because the host may check that. */
   readonly lane: FastLane = (req, res, caller, json) => {
     const found = this.#find(req, json);
-    return found && this.#serve(req, res, found, caller, sendNow);
+    return found && this.#serve(req, res, found, caller, new OutgoingResponse(res, sendNow));
   };
 
-  /** For our own server, which does not check. Responses are batched. */
+  /** For our own server, which does not check. Rounds and responses are batched. */
   readonly ownLane: FastLane = (req, res, caller, json) => {
     const found = this.#find(req, json);
-    return found && this.#serve(req, res, found, caller, sendTogether);
+    const outgoing = new OutgoingResponse(res, sendTogether);
+    return found && this.#serve(req, res, found, caller, outgoing, this.#lockstep);
   };
 
   #find(req: NodeRequest, json: unknown): Found | undefined {
@@ -103,12 +108,12 @@ export class HttpEntry {
     res: ServerResponse,
     { message, route }: Found,
     caller: Caller,
-    send: Send,
+    outgoing: OutgoingResponse,
+    lockstep?: Lockstep,
   ): Promise<void> {
     const { core } = this.#options;
-    const outgoing = new OutgoingResponse(res, send);
     try {
-      const exchange = { req, res, message, caller, outgoing };
+      const exchange = { req, res, message, caller, outgoing, lockstep };
       if (route.kind === "task") await this.#task(exchange, route);
       else if (route.kind === "streams") await this.#streams(exchange);
       else await this.#round(exchange, route);
@@ -119,9 +124,11 @@ export class HttpEntry {
   }
 
   async #round(exchange: HttpExchange, route: RoundRoute): Promise<void> {
-    const { req, res, message, caller, outgoing } = exchange;
+    const { req, res, message, caller, outgoing, lockstep } = exchange;
     const { handler, target, url } = route;
     const { _meta, inputResponses, requestState } = message.params;
+    const room = lockstep?.room();
+    if (room !== undefined) await room;
     const stop = new Stop();
     res.on("close", () => stop.stop("Disconnected"));
     if (res.destroyed || this.#isClosed) stop.stop("Disconnected");
@@ -138,6 +145,7 @@ export class HttpEntry {
         facts: new LazyFacts(req, _meta, caller.authInfo),
         stop,
         notify: this.#notifierFor(_meta, outgoing),
+        turns: lockstep,
       });
       if (response.kind === "none") return outgoing.abandon();
       const encoded = this.#encoder.round(message, route, response);

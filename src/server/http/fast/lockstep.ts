@@ -1,0 +1,80 @@
+// Lets rounds that come at nearly the same time proceed together.
+//
+// A round takes several turns of the event loop (R4), and new requests are read between any two of them. Without this file,
+// the rounds that run at some moment would be at different turns, and each phase of the event loop would do a little of
+// everything. A processor is much faster if it does the same for many rounds in a row (batch-writes.ts). So while rounds
+// are between two turns, a new one waits until they need no more of them. A round that waits for something else, such as
+// a database, does not hold others up.
+
+import { AsyncResource } from "node:async_hooks";
+import type { Turns } from "../../../replay/turns.ts";
+
+/** The turns of the rounds of one server. */
+export class Lockstep implements Turns {
+  readonly brief: Turns["brief"];
+  readonly #turns: Turns;
+  /** How many rounds wait for the end of a turn. */
+  #between = 0;
+  #isCounting = false;
+  /** How many turns the rounds that go together have taken. */
+  #taken = 0;
+  #isHolding = false;
+  #held: Held | undefined;
+  /** Turns are counted for all rounds, so the async context must not be that of one of them. */
+  readonly #context = new AsyncResource("parley.lockstep");
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+    this.brief = turns.brief;
+  }
+
+  readonly full = (callback: () => void): void => {
+    if (!this.#isCounting) {
+      this.#isCounting = true;
+      this.#context.runInAsyncScope(this.#countNext);
+    }
+    this.#between += 1;
+    this.#turns.full(() => {
+      this.#between -= 1;
+      callback();
+    });
+  };
+
+  /** Undefined if a round may begin now. Otherwise it resolves when it may. */
+  room(): Promise<void> | undefined {
+    if (!this.#isHolding) return undefined;
+    this.#held ??= new Held();
+    return this.#held.promise;
+  }
+
+  readonly #countNext = (): void => this.#turns.full(this.#count);
+
+  /** Runs once in each turn, before what the rounds do in it. */
+  readonly #count = (): void => {
+    this.#taken += 1;
+    this.#isHolding = this.#between > 0 && this.#taken < mostTurns;
+    if (this.#isHolding) return this.#countNext();
+    this.#isCounting = false;
+    this.#taken = 0;
+    const held = this.#held;
+    this.#held = undefined;
+    return held?.release();
+  };
+}
+
+/** More than most rounds take. A round that goes on for longer, such as one that streams, does not hold up the others. */
+const mostTurns = 8;
+
+/** The rounds that wait. */
+class Held {
+  readonly promise: Promise<void>;
+  #release: (() => void) | undefined;
+
+  constructor() {
+    this.promise = new Promise((resolve) => (this.#release = resolve));
+  }
+
+  release(): void {
+    this.#release?.();
+  }
+}
