@@ -52,6 +52,7 @@ type Named =
 const ofCaller = new Set<OperationName>([
   "list",
   "usage",
+  "countEnded",
   "removeEnded",
   "countSpilled",
   ...(["read", "put", "claim", "renew", "release", "remove"] as const).map(

@@ -16,6 +16,7 @@ export const operations = [
   "workers",
   "figures",
   "usage",
+  "countEnded",
   "removeEnded",
   "spill",
   "spilled",

@@ -186,6 +186,11 @@ export interface TaskStore extends Store {
   /** What the store keeps for a caller. */
   readonly usage: (principal: string) => Promise<StoreUsage>;
   /**
+   * Counts the ended tasks of a caller, as `usage` does, without adding up their bytes. A store has it only if that is much
+   * faster, such as with an index. Default: `usage` is called each time.
+   */
+  readonly countEnded?: ((principal: string) => Promise<number>) | undefined;
+  /**
    * Deletes the contents of up to `limit` ended tasks of a caller before their time is up, the oldest first, as `sweep`
    * does. Tasks whose steps are being undone are left alone. Resolves to how many it deleted.
    */

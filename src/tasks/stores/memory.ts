@@ -290,6 +290,11 @@ export class MemoryStore implements TaskStore {
     return { live, ended: tasks.length - live, bytes };
   };
 
+  readonly countEnded = async (principal: string): Promise<number> =>
+    [...this.#tasks.values()].filter(
+      (task) => task.principal === principal && task.rest === undefined && !isLive(task),
+    ).length;
+
   readonly removeEnded: TaskStore["removeEnded"] = async (principal, limit, keepMs) => {
     const now = this.#now();
     const oldest = [...this.#tasks.values()]

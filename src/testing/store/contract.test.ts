@@ -68,6 +68,16 @@ test("a store that loses an answer fails, and the message names the place", asyn
   );
 });
 
+test.each<[string, (store: MemoryStore) => Partial<TaskStore>]>([
+  ["live tasks", (store) => ({ countEnded: async (of) => (await store.usage(of)).live })],
+  ["other callers' tasks", (store) => ({ countEnded: () => store.countEnded("bob") })],
+])("a store that counts %s as ended fails", async (_what, differently) => {
+  const name = "countEnded: counts the ended tasks of one caller that still have their contents";
+  await expect(named(contractOf(differently), name).run()).rejects.toThrow(
+    /Expected \d, but got \d\./,
+  );
+});
+
 test("random sequences find a store that returns nothing for a cancel", async () => {
   const contract = contractOf((store) => ({
     cancel: async (id, keepMs) => {

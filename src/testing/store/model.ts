@@ -359,7 +359,7 @@ async function follow(open: OpenStore, operations: readonly (Operation | number)
 /** Sizes are left out, because stores count them in slightly different ways. */
 async function counts(store: TaskStore, of: string): Promise<unknown> {
   const { live, ended } = await store.usage(of);
-  return { live, ended };
+  return { live, ended, counted: (await store.countEnded?.(of)) ?? ended };
 }
 
 /** Everything that can be read from a store. */

@@ -99,6 +99,41 @@ export function describeShares(opened: () => OpenedStore): void {
     });
   });
 
+  describe("countEnded", () => {
+    test("counts the ended tasks of one caller that still have their contents", async ({
+      skip,
+    }) => {
+      const { store } = opened();
+      if (store.countEnded === undefined) skip("This store has only usage.");
+      const isCounted = async (ended: number) => {
+        expect(await store.countEnded?.("ann")).toBe(ended);
+        expect(await store.usage("ann")).toMatchObject({ ended });
+      };
+      await isCounted(0);
+      await store.finish(await hold(store, "a"), completed);
+      await store.finish(await hold(store, "b"), { ...completed, status: "failed" });
+      await store.cancel((await create(store, "c")).id, keepMs);
+      await create(store, "live");
+      await hold(store, "held");
+      await park(store, "parked", [question("k")]);
+      await store.finish(await hold(store, "foreign", { principal: "bob" }), completed);
+      await store.spill("s", "state", ttlMs, "ann");
+      await isCounted(3);
+      await store.removeEnded("ann", 2, keepMs);
+      await isCounted(1);
+    });
+
+    test("does not count a task whose time is up, once a sweep has passed", async ({ skip }) => {
+      const { store, advance } = opened();
+      if (store.countEnded === undefined) skip("This store has only usage.");
+      await store.finish(await hold(store, "a"), completed);
+      await create(store, "b");
+      await advance(ttlMs);
+      await store.sweep(10, keepMs);
+      expect(await store.countEnded?.("ann")).toBe(0);
+    });
+  });
+
   describe("removeEnded", () => {
     test("deletes the contents of the oldest ended tasks of a caller, and nothing else", async () => {
       const { store, advance } = opened();

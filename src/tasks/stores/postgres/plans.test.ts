@@ -95,6 +95,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("%s", (mode) => {
     ["expired", "100, 86400000", ["tasks_expiry"]],
     ["abandoned", "100, 5000000000000", ["tasks_unread"]],
     ["ended", "'principal-7', 100", ["tasks_own"]],
+    ["countEnded", "'principal-7'", ["tasks_live", "tasks_own"]],
     ["noteRead", "array['task-1', 'task-2']", ["tasks_pkey"]],
     ["forget", "100, 86400000", ["tasks_expiry", "tasks_pkey"]],
     ["listOwn", "'principal-7', 5000000000000, '', 50", ["tasks_own"]],

@@ -360,6 +360,12 @@ export class PostgresStore implements TaskStore {
     return { live: count("live"), ended: count("ended"), bytes: count("bytes") };
   };
 
+  readonly countEnded = async (principal: string): Promise<number> => {
+    if (!isStorable(principal)) return 0;
+    const [row] = await this.#run<{ readonly ended: Wide }>("countEnded", [principal]);
+    return Number(row?.ended ?? 0);
+  };
+
   readonly removeEnded: TaskStore["removeEnded"] = async (principal, limit, keepMs) => {
     const removed = await removeEnded(this.#database, storable(principal), limit, whole(keepMs));
     this.#hints.changed(removed);

@@ -21,7 +21,7 @@ export type UpkeepStatement =
   | "layToRest"
   | ("expiredSpills" | "expiredRounds" | "forgetSpills" | "forgetRounds")
   | "forgetWorkers"
-  | ("usage" | "figures");
+  | ("usage" | "countEnded" | "figures");
 
 /** The SQL of these statements, for the tables in a schema whose name is quoted. */
 export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatement, string>> {
@@ -182,6 +182,18 @@ export function upkeepStatements(schema: string): Readonly<Record<UpkeepStatemen
         select coalesce(sum(${recordBytes} + ${roundBytes("round")}), 0) as bytes
         from ${schema}.rounds as round where round.principal = $1
       ) as rounds`,
+
+    // Safe: only reads. The status of an ended task is in no index, so the live ones are subtracted. They all have their
+    // contents.
+    countEnded: `
+    select
+      (
+        select count(*) from ${schema}.tasks as task
+        where task.principal = $1 and task.rest is null
+      ) - (
+        select count(*) from ${schema}.tasks as task
+        where task.principal = $1 and ${isLive("task")}
+      ) as ended`,
 
     // Safe: only reads.
     figures: `

@@ -63,6 +63,30 @@ test.each(Object.entries(plans))("%s", (name, wanted) => {
   expect(plan.filter((detail) => /SCAN tasks|TEMP B-TREE/.test(detail))).toEqual([]);
 });
 
+/** Whether a statement reads anything of a task beyond an index. A plan says so only if the index has all the columns. */
+function readsRows(name: keyof typeof taskStatements): boolean {
+  const database = open(newPath());
+  onTestFinished(() => database.close());
+  migrate(database);
+  const [table] = database
+    .prepare("select rootpage from sqlite_master where type = 'table' and name = 'tasks'")
+    .all();
+  const code = database.prepare(`explain ${taskStatements[name]}`).all();
+  const cursors = code.flatMap(({ opcode, p1, p2 }) =>
+    opcode === "OpenRead" && p2 === table?.["rootpage"] ? [p1] : [],
+  );
+  return code.some(({ opcode, p1 }) => opcode === "Column" && cursors.includes(p1));
+}
+
+test("counting the ended tasks of a caller reads two indexes, and no row", () => {
+  const plan = planOf("countEnded").filter((detail) => / tasks /.test(detail));
+  expect(plan).toHaveLength(2);
+  expect(plan[0]).toMatch(/SEARCH tasks USING (COVERING )?INDEX tasks_listed \(principal=\?/);
+  expect(plan[1]).toContain("SEARCH tasks USING COVERING INDEX tasks_live (principal=?");
+  expect(readsRows("countEnded")).toBe(false);
+  expect(readsRows("usage")).toBe(true);
+});
+
 test("revisions look up each task, and figures read only indexes", () => {
   expect(planOf("revisions").join("\n")).toContain("SEARCH tasks USING INDEX");
   const figures = planOf("figures").filter((detail) => / tasks /.test(detail));

@@ -313,6 +313,9 @@ export class SqliteStore implements TaskStore {
       return { ...usage, bytes: others.reduce((sum, bytes) => sum + bytes, usage.bytes) };
     });
 
+  readonly countEnded = (principal: string): Promise<number> =>
+    this.#read(({ tasks }) => tasks.countEnded(principal));
+
   readonly removeEnded: TaskStore["removeEnded"] = (principal, limit, keepMs) =>
     this.#write(({ tasks }, changed) => {
       const removed = removeEnded(tasks, principal, limit, this.#now(), keepMs);

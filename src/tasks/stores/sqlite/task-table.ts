@@ -36,7 +36,7 @@ const bytes = `log_bytes + octet_length(input) + octet_length(waits) + octet_len
 type SqliteTaskStatement =
   | ("insert" | "byId" | "byCall" | "countLive" | "list" | "listAll" | "revisions" | "ownRevisions")
   | ("due" | "nextDue" | "renew" | "expired" | "abandoned" | "ended" | "forget" | "figures")
-  | ("noteRead" | "usage")
+  | ("noteRead" | "usage" | "countEnded")
   | ("readLog" | "appendLog" | "deleteLog");
 
 /** The SQL of each statement. */
@@ -76,6 +76,10 @@ export const taskStatements: Readonly<Record<SqliteTaskStatement, string>> = {
   usage: `select count(*) as rows, coalesce(sum(${isLiveSql}), 0) as live,
       coalesce(sum(${bytes}), 0) as bytes
     from tasks where rest is null and principal = ?`,
+  /** The status of an ended task is in no index, so the live ones are subtracted. They all have their contents. */
+  countEnded: `select
+      (select count(*) from tasks where rest is null and principal = ?1)
+      - (select count(*) from tasks where principal = ?1 and ${isLiveSql}) as ended`,
   forget: `delete from tasks where id in (
     select id from tasks where rest is not null and expires_at <= ?1 and ${isSettled}
     order by expires_at limit ?2
@@ -218,6 +222,9 @@ export class TaskTable {
     const live = numberOf(rows[0], "live");
     return { live, ended: numberOf(rows[0], "rows") - live, bytes: bytesIn(rows) };
   };
+
+  readonly countEnded = (principal: string): number =>
+    numberOf(this.#do.countEnded.all(principal)[0], "ended");
 
   readonly forget = (now: number, limit: number, undoneBy: number): number => {
     const forgotten = this.#do.forget.all(now, limit, atLeast(undoneBy));
