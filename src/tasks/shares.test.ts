@@ -1,6 +1,6 @@
 // What a caller may keep in the store, how rarely the store is asked, and what happens at the limit.
 
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ParleyError } from "../errors.ts";
 import { defaultTaskLimits } from "./limits.ts";
 import type { TaskLimits } from "./limits.ts";
@@ -12,9 +12,11 @@ const kib = 1024;
 
 function sharesOn(store: MemoryStore, limits: Partial<TaskLimits> = {}) {
   const asked: string[] = [];
+  const counted: string[] = [];
   const refused: string[] = [];
   const counting = Object.assign(Object.create(store), {
     usage: (principal: string) => (asked.push(principal), store.usage(principal)),
+    countEnded: (principal: string) => (counted.push(principal), store.countEnded(principal)),
     removeEnded: store.removeEnded,
   });
   const shares = new StorageShares(
@@ -27,7 +29,7 @@ function sharesOn(store: MemoryStore, limits: Partial<TaskLimits> = {}) {
     await shares.admit(principal, bytes, "The state");
     await store.spill(id, "x".repeat(bytes), 1e9, principal);
   };
-  return { shares, asked, refused, keep };
+  return { shares, asked, counted, refused, keep };
 }
 
 const task = (name: string, more: Partial<NewTask> = {}): NewTask => ({
@@ -107,6 +109,17 @@ test("what is being written counts until it is in the store", async () => {
   expect((await store.usage("ann")).bytes).toBeLessThanOrEqual(64 * kib);
 });
 
+test("what is admitted in the same turn counts before it is being written", async () => {
+  const store = new MemoryStore();
+  await store.spill("first", "x".repeat(60 * kib), 1e9, "ann");
+  const { shares } = sharesOn(store);
+  const write = (id: string, bytes: number) =>
+    shares.write("ann", bytes, "The state", () => store.spill(id, "x".repeat(bytes), 1e9, "ann"));
+  // The second one needs no question, and the first one has room only without it.
+  const outcomes = await Promise.allSettled([write("a", 2.5 * kib), write("b", 400)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+});
+
 test("many at once share what is left, and ended tasks make room for all of them together", async () => {
   const store = new MemoryStore();
   await store.spill("first", "x".repeat(30 * kib), 1e9, "ann");
@@ -176,4 +189,132 @@ test("to remove many ended tasks, the caller is counted once", async () => {
   await shares.admit("ann", 10, "A task");
   expect(asked).toEqual(["ann"]);
   expect((await store.usage("ann")).ended).toBe(20);
+});
+
+describe("a caller of many small tasks", () => {
+  /** The store is asked after 10 records or 64 KiB. */
+  const limits = { storedBytes: 4096 * kib, endedTasks: 640 };
+
+  async function withTasks(count: number, bytes = 1, more: Partial<TaskLimits> = {}) {
+    let now = 1_000;
+    const store = new MemoryStore({ now: () => now });
+    for (let n = 0; n < count; n += 1) await ended(store, `old ${n}`, bytes);
+    const opened = sharesOn(store, { ...limits, ...more });
+    const admit = async (times: number, size = 1) => {
+      for (let n = 0; n < times; n += 1) await opened.shares.admit("ann", size, "The task");
+    };
+    const wait = (ms: number) => void (now += ms);
+    return { ...opened, store, admit, wait };
+  }
+
+  /** One whose bytes are known, and whose ended tasks are counted with the next record. */
+  async function beforeCount(...given: Parameters<typeof withTasks>) {
+    const opened = await withTasks(...given);
+    await opened.admit(20);
+    expect(opened.asked).toHaveLength(1);
+    expect(opened.counted).toEqual([]);
+    return opened;
+  }
+
+  test("has its ended tasks counted, and its bytes added up only now and then", async () => {
+    const { store, shares, asked, counted } = await withTasks(640);
+    for (let n = 0; n < 800; n += 1) {
+      await shares.admit("ann", 1, "The task");
+      await ended(store, `new ${n}`, 1);
+      expect(await store.countEnded("ann")).toBeLessThanOrEqual(651);
+    }
+    // After every ten tasks, and the bytes after an eighth of 640.
+    expect(asked.length + counted.length).toBe(79);
+    expect(asked).toHaveLength(9);
+  });
+
+  test("has its bytes added up each time by a store that cannot count", async () => {
+    const { store, asked } = await withTasks(0);
+    const small = Object.assign(Object.create(store) as MemoryStore, {
+      countEnded: undefined,
+      usage: (principal: string) => (asked.push(principal), store.usage(principal)),
+    });
+    const shares = new StorageShares(
+      small,
+      { ...defaultTaskLimits, ...limits },
+      { limitReached: () => {} },
+    );
+    for (let n = 0; n < 100; n += 1) await shares.admit("ann", 1, "The task");
+    expect(asked).toHaveLength(9);
+  });
+
+  test("has its bytes counted while only its tasks are", async () => {
+    const { admit, asked, counted } = await beforeCount(100);
+    // With what is admitted, 24 of 2.5 KiB are more than a sixty-fourth.
+    await admit(23, 2 * kib);
+    expect(asked).toHaveLength(1);
+    expect(counted.length).toBeGreaterThan(1);
+    await admit(1, 2 * kib);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("does not exceed its bytes", async () => {
+    const { store, keep, counted } = await withTasks(600);
+    const filling = async () => {
+      for (let n = 0; n < 10_000; n += 1) await keep("ann", `s${n}`, 2 * kib);
+    };
+    await expect(filling()).rejects.toThrow("cannot be stored");
+    expect(counted).not.toEqual([]);
+    expect((await store.usage("ann")).bytes).toBeLessThanOrEqual(limits.storedBytes);
+  });
+
+  test("loses ended tasks when what is known has no room, as ever", async () => {
+    const { store, shares, admit, asked } = await withTasks(600, 6.3 * kib);
+    const { bytes } = await store.usage("ann");
+    await admit(11);
+    // There is room for this in the store, but not together with what has just been admitted.
+    await shares.admit("ann", limits.storedBytes - bytes - 513, "The task");
+    expect(asked.length).toBeGreaterThan(1);
+  });
+
+  test("has its bytes added up each time if its tasks become large after they are admitted", async () => {
+    const { admit, asked, counted } = await withTasks(100, 20 * kib);
+    await admit(100);
+    expect(asked).toHaveLength(9);
+    expect(counted).toEqual([]);
+  });
+
+  test("is asked about again when it needs much, although its tasks were just counted", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { store, shares, admit, asked, counted, wait } = await withTasks(300);
+    await store.spill("large", "x".repeat(1500 * kib), 100, "ann");
+    await admit(20);
+    wait(100);
+    await store.sweep(10, 1e9);
+    vi.advanceTimersByTime(2_000);
+    await admit(1);
+    expect([asked.length, counted.length]).toEqual([1, 1]);
+    await shares.admit("ann", 3000 * kib, "The task");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("is counted once for many at once, which are then measured like others", async () => {
+    const { shares, asked, counted } = await beforeCount(300);
+    const atOnce = (count: number, bytes: number) =>
+      Promise.all(Array.from({ length: count }, () => shares.admit("ann", bytes, "The task")));
+    await atOnce(50, 1);
+    expect([asked.length, counted.length]).toEqual([1, 1]);
+    await atOnce(10, 10 * kib);
+    expect([asked.length, counted.length]).toEqual([2, 2]);
+  });
+
+  test.each([
+    ["counted and then measured", [1, 100 * kib], 1],
+    ["measured", [100 * kib, 1], 0],
+  ])(
+    "loses no more ended tasks than are too many when it is %s at once",
+    async (_how, sizes, counts) => {
+      const { store, shares, asked, counted } = await beforeCount(639);
+      for (let n = 0; n < 5; n += 1) await ended(store, `new ${n}`, 1);
+      await Promise.all(sizes.map((bytes) => shares.admit("ann", bytes, "The task")));
+      expect([asked.length, counted.length]).toEqual([2, counts]);
+      expect(await store.countEnded("ann")).toBe(640);
+    },
+  );
 });

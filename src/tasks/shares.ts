@@ -3,6 +3,9 @@
 // Asking the store before every write would double the cost of a write. So each process counts what it has written for
 // a caller, and asks the store only after another part of the share is used. Each replica may exceed a share by that
 // part.
+//
+// To add up the bytes of a caller, a store goes through all of its tasks. A caller of many small tasks has long used a part
+// of its number of ended tasks when it has used little of its bytes. Then the store only counts the ended tasks.
 
 import { ParleyError } from "../errors.ts";
 import { tooMuchStored } from "./limits.ts";
@@ -12,10 +15,12 @@ import { recordBytes } from "./store.ts";
 import type { StoreUsage, TaskStore } from "./store.ts";
 
 interface Share {
-  /** What the store had when it was last asked. */
-  known: StoreUsage;
+  /** What the store had when it last added up the bytes. Undefined if it has not done so yet. */
+  known: StoreUsage | undefined;
   /** What this process has admitted since then. */
   bytes: number;
+  unmeasured: number;
+  /** How many records it has admitted since the store last counted, with or without the bytes. */
   records: number;
   /** How many of these bytes are being written, so that the store may not know them yet. */
   unwritten: number;
@@ -25,10 +30,28 @@ interface Share {
   asking: Promise<void> | undefined;
   /** When the last such question ended. */
   askedAt: number;
+  /** The same for a request that only counts ended tasks. It says nothing about the room for bytes, so it has no time. */
+  counting: Promise<void> | undefined;
+}
+
+/** Room that is wanted. */
+interface Need {
+  readonly principal: string;
+  readonly bytes: number;
+  /** How many tasks, states or rounds are new. */
+  readonly records: number;
+  /** How errors name it. */
+  readonly what: string;
+  /** The most that the caller may have with it. */
+  readonly most: number;
+  /** Whether it is written next, and counts as unwritten until then. */
+  readonly isWritten: boolean;
 }
 
 /** The store is asked after this part of a share. */
 const part = 1 / 64;
+/** The bytes are added up at the latest after this part of the ended tasks, because tasks may become larger than before. */
+const measuredPart = 1 / 8;
 /** For how many callers a process keeps count. It begins again with a caller that it has forgotten. */
 const mostCallers = 10_000;
 /** The shortest time between two questions about a caller that is at its limit. */
@@ -53,7 +76,7 @@ export class StorageShares {
 
   /** Makes room for something new of this caller. Rejects with a ParleyError if its share is used up. */
   admit(principal: string, bytes: number, what: string): Promise<void> | undefined {
-    return this.#take(principal, bytes, 1, what, this.#limits.storedBytes);
+    return this.#take(this.#shareOf(principal), this.#new(principal, bytes, what, false));
   }
 
   /**
@@ -66,13 +89,13 @@ export class StorageShares {
     what: string,
     writing: () => Promise<T>,
   ): Promise<T> {
-    await this.admit(principal, bytes, what);
     const share = this.#shareOf(principal);
-    share.unwritten += bytes + recordBytes;
+    const need = this.#new(principal, bytes, what, true);
+    await this.#take(share, need);
     try {
       return await writing();
     } finally {
-      share.unwritten -= bytes + recordBytes;
+      share.unwritten -= need.bytes;
     }
   }
 
@@ -81,66 +104,81 @@ export class StorageShares {
    * refused: it is written as soon as the store is back, and a call must not fail because of an outage.
    */
   grow(principal: string, bytes: number, what: string): Promise<void> | undefined {
-    const room = this.#take(principal, bytes, 0, what, this.#limits.storedBytes * growth);
-    return room?.catch((error: unknown) => {
+    const most = this.#limits.storedBytes * growth;
+    const need = { principal, bytes, records: 0, what, most, isWritten: false };
+    return this.#take(this.#shareOf(principal), need)?.catch((error: unknown) => {
       if (error instanceof ParleyError) throw error;
     });
   }
 
-  #take(
-    principal: string,
-    bytes: number,
-    records: number,
-    what: string,
-    most: number,
-  ): Promise<void> | undefined {
-    const share = this.#shareOf(principal);
-    const more = bytes + records * recordBytes;
+  #new(principal: string, sealed: number, what: string, isWritten: boolean): Need {
+    const most = this.#limits.storedBytes;
+    return { principal, bytes: sealed + recordBytes, records: 1, what, most, isWritten };
+  }
+
+  #take(share: Share, need: Need): Promise<void> | undefined {
     const { storedBytes, endedTasks } = this.#limits;
     const isSure =
-      share.bytes + more <= storedBytes * part && share.records + records <= endedTasks * part;
-    if (!isSure || !hasRoom(share, more, most)) {
-      return this.#takeKnowing(share, principal, more, records, what, most);
-    }
-    share.bytes += more;
-    share.records += records;
+      share.bytes + need.bytes <= storedBytes * part &&
+      share.records + need.records <= endedTasks * part;
+    if (!isSure || !hasRoom(share, need)) return this.#takeKnowing(share, need);
+    taken(share, need);
     return undefined;
   }
 
-  async #takeKnowing(
-    share: Share,
-    principal: string,
-    more: number,
-    records: number,
-    what: string,
-    most: number,
-  ): Promise<void> {
-    // A caller that keeps trying does not keep the store busy with counting.
-    const isRecent = performance.now() - share.askedAt < askGapMs;
-    if (!isRecent || share.known.bytes + more <= most) {
-      share.wanted += more;
-      share.asking ??= this.#ask(share, principal);
-      await share.asking.finally(() => {
-        share.wanted -= more;
-      });
+  async #takeKnowing(share: Share, need: Need): Promise<void> {
+    share.wanted += need.bytes;
+    try {
+      let isEnough = share.asking === undefined && this.#isMeasured(share, need);
+      if (isEnough) {
+        await (share.counting ??= this.#count(share, need.principal));
+        // The writes that waited for the same count continue one after the other, and may have used up what was sure.
+        isEnough = this.#isMeasured(share, need);
+      }
+      if (!isEnough) {
+        // A caller that keeps trying does not keep the store busy with counting.
+        const isRecent = performance.now() - share.askedAt < askGapMs;
+        if (!isRecent || bytesOf(share.known) + need.bytes <= need.most) {
+          await (share.asking ??= this.#ask(share, need.principal));
+        }
+      }
+    } finally {
+      share.wanted -= need.bytes;
     }
     // The writes that waited for the same answer continue one after the other, and each leaves less to the next.
-    if (hasRoom(share, more, most)) {
-      share.bytes += more;
-      share.records += records;
+    if (hasRoom(share, need)) {
+      taken(share, need);
       return;
     }
     const { storedBytes } = this.#limits;
-    this.#observer.limitReached(principal, "storedBytesPerPrincipal", storedBytes);
-    throw tooMuchStored(what, share.known.bytes + share.bytes, storedBytes);
+    this.#observer.limitReached(need.principal, "storedBytesPerPrincipal", storedBytes);
+    throw tooMuchStored(need.what, bytesOf(share.known) + share.bytes, storedBytes);
+  }
+
+  /**
+   * Whether there is room by what is known, so that no bytes have to be added up. Results and questions are not admitted, so
+   * new records are expected to become as large as those that the caller has.
+   */
+  #isMeasured(share: Share, need: Need): boolean {
+    const { known, bytes, unmeasured } = share;
+    if (known === undefined || this.#store.countEnded === undefined) return false;
+    const { storedBytes, endedTasks } = this.#limits;
+    const expected = (unmeasured * known.bytes) / Math.max(1, known.live + known.ended);
+    return (
+      Math.max(bytes + need.bytes, expected) <= storedBytes * part &&
+      unmeasured <= endedTasks * measuredPart &&
+      hasRoom(share, need)
+    );
   }
 
   /** Asks the store what it keeps for a caller, after ended tasks have made room for what is wanted. */
   async #ask(share: Share, principal: string): Promise<void> {
     const { storedBytes, endedTasks, keepMs } = this.#limits;
-    const { records } = share;
-    const bytes = share.bytes - share.unwritten;
     try {
+      // Both remove ended tasks. At the same time they would remove twice as many.
+      await share.counting;
+      const { records, unmeasured } = share;
+      const bytes = share.bytes - share.unwritten;
       let usage = await this.#store.usage(principal);
       for (let batch = 0; batch < mostBatches; batch += 1) {
         const isTooLarge = usage.bytes + share.wanted > storedBytes;
@@ -157,10 +195,29 @@ export class StorageShares {
       share.known = usage;
       // What was being written, or was admitted meanwhile, may not be in the store yet.
       share.bytes -= Math.max(0, bytes);
+      share.unmeasured -= unmeasured;
       share.records -= records;
     } finally {
       share.asking = undefined;
       share.askedAt = performance.now();
+    }
+  }
+
+  /** Counts the ended tasks of a caller, and removes those that are too many. What is known of its bytes stays. */
+  async #count(share: Share, principal: string): Promise<void> {
+    const { endedTasks, keepMs } = this.#limits;
+    const { records } = share;
+    try {
+      let ended = (await this.#store.countEnded?.(principal)) ?? 0;
+      for (let batch = 0; batch < mostBatches && ended > endedTasks; batch += 1) {
+        const count = Math.min(removedAtOnce, ended - endedTasks);
+        const removed = await this.#store.removeEnded(principal, count, keepMs);
+        if (removed === 0) break;
+        ended -= removed;
+      }
+      share.records -= records;
+    } finally {
+      share.counting = undefined;
     }
   }
 
@@ -170,18 +227,29 @@ export class StorageShares {
     const [oldest] = this.#shares.keys();
     if (this.#shares.size >= mostCallers && oldest !== undefined) this.#shares.delete(oldest);
     const share = {
-      known: { live: 0, ended: 0, bytes: 0 },
+      known: undefined,
       bytes: 0,
+      unmeasured: 0,
       records: 0,
       unwritten: 0,
       wanted: 0,
       asking: undefined,
       askedAt: -askGapMs,
+      counting: undefined,
     };
     this.#shares.set(principal, share);
     return share;
   }
 }
 
-const hasRoom = ({ known, bytes }: Share, more: number, most: number): boolean =>
-  known.bytes + bytes + more <= most;
+const bytesOf = (known: StoreUsage | undefined): number => known?.bytes ?? 0;
+
+const hasRoom = ({ known, bytes }: Share, need: Need): boolean =>
+  bytesOf(known) + bytes + need.bytes <= need.most;
+
+function taken(share: Share, { bytes, records, isWritten }: Need): void {
+  share.bytes += bytes;
+  share.records += records;
+  share.unmeasured += records;
+  if (isWritten) share.unwritten += bytes;
+}
