@@ -252,6 +252,7 @@ export function settleWith({ key, resolve, reject }: Operation, entry: Entry): v
 }
 
 function stepError(key: string, thrown: Thrown): StepError {
-  const error = new StepError(key, thrown);
+  const { data } = thrown;
+  const error = new StepError(key, { ...thrown, data: data === undefined ? data : copyJson(data) });
   return thrown.isUnintended === true ? markUnintended(error) : error;
 }

@@ -9,6 +9,7 @@ import type { Keyring } from "../../token/keyring.ts";
 import { openTicket } from "../../token/ticket.ts";
 import { play } from "../../testing/play.ts";
 import { anotherInstance, registeredAs } from "../define/handles.ts";
+import type { StepError } from "../../errors.ts";
 import { parley } from "../parley.ts";
 import type { Core } from "../core.ts";
 import { nodeEnvironment } from "../ops/environment.ts";
@@ -178,8 +179,37 @@ const slowPage = app.tool("slow_page", {}, async (ctx) => {
   return "opened";
 });
 
+const vandal = app.tool("vandal", {}, async (ctx) => {
+  const seen: string[] = [];
+  const damage = (value: { readonly list: string[] }) => {
+    seen.push(value.list.join());
+    value.list.push("damaged");
+  };
+  damage(await ctx.step("made", () => ({ list: ["made"] })));
+  const fails = () => {
+    throw Object.assign(new Error("no"), { data: { list: ["thrown"] } });
+  };
+  await ctx.step("failed", fails).catch(({ data }: StepError) => damage(data as never));
+  const form = z.object({ list: z.array(z.enum(["answered", "other"])) });
+  damage(await ctx.ask("answer", "Which?", form));
+  await ctx.confirm("go", "Go?");
+  await ctx.confirm("really", "Really?");
+  return seen.join(" ");
+});
+
+let leaked: { [key: string]: unknown } = {};
+const leaky = app.tool("leaky", {}, async (ctx) => {
+  leaked = ctx.answers;
+  const missing = ["a", "b"].find((key) => ctx.answers[key] === undefined);
+  return missing === undefined
+    ? JSON.stringify(ctx.answers["a"])
+    : inputRequired({ inputRequests: { [missing]: text(`${missing}?`) } });
+});
+
 const definitions = new Map(
   [
+    vandal,
+    leaky,
     curious,
     writer,
     releases,
@@ -252,6 +282,42 @@ describe("a token", () => {
   test("carries the call to any instance that has the key", async () => {
     expect(textOf(await serve(instance(), await secondLeg()))).toBe("paid 5 for ada");
     expect(ran).toHaveLength(2);
+  });
+
+  test.each<[string, () => () => Core]>([
+    [
+      "the instance that has sealed it",
+      (one = instance()) =>
+        () =>
+          one,
+    ],
+    ["another instance", () => () => instance()],
+  ])("is not changed by what the handler does to its values: %s", async (_, served) => {
+    const core = served();
+    const call = { ...first, target: "vandal", arguments: {} };
+    const answers = [
+      { answer: { action: "accept", content: { list: ["answered"] } } },
+      { go: { action: "accept", content: {} } },
+      { really: { action: "accept", content: {} } },
+    ];
+    let answer = await serve(core(), call);
+    for (const inputResponses of answers) {
+      if (answer.kind !== "input_required") throw new Error(JSON.stringify(answer));
+      const { requestState } = answer.result;
+      answer = await serve(core(), { ...call, requestState, inputResponses });
+    }
+    expect(textOf(answer)).toBe("made thrown answered");
+  });
+
+  test("is not changed by a handler that drives the rounds itself, after they have ended", async () => {
+    const one = instance();
+    const call = { ...first, target: "leaky", arguments: {} };
+    const given = { action: "accept", content: { v: "as given" } };
+    const { requestState } = await asked(call, one);
+    const second = await asked({ ...call, requestState, inputResponses: { a: { ...given } } }, one);
+    Object.assign(leaked["a"] as object, { action: "decline" });
+    const third = { ...call, requestState: second.requestState, inputResponses: { b: given } };
+    expect(textOf(await serve(one, third))).toBe(JSON.stringify(given));
   });
 
   const refused = {
