@@ -71,27 +71,6 @@ function headText(claims: Claims<unknown>, pointer: string | undefined): string 
   );
 }
 
-/** The head of claims that `encodeClaims` has written. */
-export function headOf(claims: Claims<unknown>, written: string): Head {
-  const { state } = claims;
-  // Member by member, because this runs in every round and a spread is slow.
-  return {
-    callId: claims.callId,
-    round: claims.round,
-    roundsLeft: claims.roundsLeft,
-    expiresAt: claims.expiresAt,
-    method: claims.method,
-    target: claims.target,
-    argumentsDigest: claims.argumentsDigest,
-    principal: claims.principal,
-    audience: claims.audience,
-    pointer: state.kind === "spilled" ? state.pointer : undefined,
-    stateText: stateTextIn(written),
-  };
-}
-
-const stateTextIn = (text: string): string => text.slice(text.indexOf("\n") + 1);
-
 /** Reads the head. Undefined for anything that `encodeClaims` does not write in this format. */
 export function decodeHead(text: string): Head | undefined {
   const headEnd = text.indexOf("\n");

@@ -54,7 +54,12 @@ function attempt<S>(text: unknown, keyring: Keyring, expected: Expected): Outcom
   if (text.length > maxBytes) return { kind: "refused", reason: "too_long" };
 
   const sealedHere = expected.recent?.take(text);
-  if (sealedHere !== undefined) return judged(sealedHere, firstWrong(sealedHere, expected));
+  if (sealedHere !== undefined) {
+    const reason = firstWrong(sealedHere, expected);
+    if (reason !== undefined) return { kind: "refused", reason };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as for a token that is decrypted
+    return { kind: "opened", claims: sealedHere as Claims<S> };
+  }
 
   const reading = read("v1", text, keyring);
   const plain =
@@ -64,10 +69,6 @@ function attempt<S>(text: unknown, keyring: Keyring, expected: Expected): Outcom
 
   if (reading.kind === "refused") return reading;
   if (plain === undefined || head === undefined) return { kind: "refused", reason: "malformed" };
-  return judged(head, wrong);
-}
-
-function judged<S>(head: Head, wrong: TokenReason | undefined): Outcome<S> {
   if (wrong !== undefined) return { kind: "refused", reason: wrong };
   const state = decodeState<S>(head);
   if (state === undefined) return { kind: "refused", reason: "malformed" };
@@ -91,7 +92,10 @@ function claimsOf<S>(head: Head, state: Claims<S>["state"]): Claims<S> {
 }
 
 /** The most alarming reason to refuse, if there are several. Every check runs, whatever the others found (O2). */
-function firstWrong(head: Head, expected: Expected): TokenReason | undefined {
+function firstWrong(
+  head: Omit<Claims<unknown>, "state">,
+  expected: Expected,
+): TokenReason | undefined {
   const isAudience = sameText(head.audience, expected.audience);
   const isPrincipal = samePrincipal(head.principal, expected.principal);
   const isMethod = sameText(head.method, expected.method);

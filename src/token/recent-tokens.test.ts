@@ -45,16 +45,6 @@ test("it says where a state is that was too large", () => {
   expect(open(token, stranger, expected)).toStrictEqual(spilled);
 });
 
-test("it is a copy, which the claims do not change any more", () => {
-  const value = { journal: ["before"] };
-  const { token, expected } = remembering({ ...claims, state: { kind: "inline", value } });
-  value.journal.push("after");
-  expect(open(token, stranger, expected).state).toEqual({
-    kind: "inline",
-    value: { journal: ["before"] },
-  });
-});
-
 test.each([
   ["method", { method: "prompts/get" }, "method"],
   ["tool", { target: "sell" }, "target"],

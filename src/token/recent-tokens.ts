@@ -5,10 +5,10 @@
 // is here is forgotten when it is used, or when newer tokens need the room.
 
 import { RecentTexts } from "../util/recent-texts.ts";
-import type { Head } from "./claims.ts";
+import type { Claims } from "./claims.ts";
 
 /** What tokens say, by their text. */
-export type RecentTokens = RecentTexts<Head>;
+export type RecentTokens = RecentTexts<Claims<unknown>>;
 
 /** For one keyring: the tokens of others must not be found here. */
 export const recentTokens = (): RecentTokens =>

@@ -1,6 +1,6 @@
 // Seals the state of a call into a token, the `requestState` that a client keeps between rounds.
 
-import { type Claims, encodeClaims, headOf } from "./claims.ts";
+import { type Claims, encodeClaims } from "./claims.ts";
 import { TokenTooLarge } from "./errors.ts";
 import { write } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
@@ -18,7 +18,7 @@ export interface SealOptions {
    * of them. Default: false.
    */
   readonly deflate?: boolean | undefined;
-  /** Where to keep what the token says, for `open` in this process. */
+  /** Where to keep the claims, for `open` in this process. Nothing in them may change any more. */
   readonly recent?: RecentTokens | undefined;
   /** For tests. If a nonce is used twice under one key, both texts can be read without it. */
   readonly randomBytes?: RandomBytes | undefined;
@@ -35,7 +35,7 @@ export function seal<S>(claims: Claims<S>, keyring: Keyring, options: SealOption
   const payload = pack(plain, deflate);
   const text = write("v1", payload, keyring, options.randomBytes ?? randomBytes);
   refuseOver(maxBytes, text.length);
-  recent?.keep(text, headOf(claims, plain), text.length + plain.length);
+  recent?.keep(text, claims, text.length + plain.length);
   return text;
 }
 

@@ -38,3 +38,14 @@ test("a text that is too long is not kept", () => {
   texts.keep("long", 1, 6);
   expect(texts.get("long")).toBeUndefined();
 });
+
+test("a text is known only if it is the same from its beginning, even if it ends like another", () => {
+  const texts = new RecentTexts<number>({ mostLength: 1_000, longest: 100 });
+  const end = "0".repeat(24);
+  texts.keep(`a${end}`, 1, 25);
+  expect(texts.get(`b${end}`)).toBeUndefined();
+  expect(texts.take(`b${end}`)).toBeUndefined();
+  expect(texts.get(`a${end}`)).toBe(1);
+  texts.keep(`b${end}`, 2, 25);
+  expect([texts.get(`a${end}`), texts.get(`b${end}`)]).toEqual([undefined, 2]);
+});

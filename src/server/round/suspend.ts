@@ -15,7 +15,7 @@ import type { CallAudit } from "../audit/call-audit.ts";
 import type { Core } from "../core.ts";
 import type { Definition } from "../define/definition.ts";
 import { hintAtChange, hintAtSize, kib, largestEntries } from "../dev/author-hints.ts";
-import { accumulated, keptState, sentRequests } from "../context/low-level.ts";
+import { accumulated, keptState, noLowLevelState, sentRequests } from "../context/low-level.ts";
 import type { InputRequiredResult, LowLevelState } from "../context/low-level.ts";
 import { isExternal, isShown } from "../context/questions.ts";
 import { inWords, Unsupported } from "../context/unsupported-question.ts";
@@ -187,6 +187,8 @@ function sealState(
     longestWait + lateAnswerMs,
   );
   const packed = packState(state);
+  // A handler that drives the rounds itself gets parts of the state, and not copies, and might change them.
+  const recent = state.lowLevel === noLowLevelState ? core.recentTokens : undefined;
   const { method, target, argumentsDigest, principal, audience } = call.binding();
   const sealed = (held: State<PackedState>) =>
     seal<PackedState>(
@@ -203,7 +205,7 @@ function sealState(
         state: held,
       },
       core.keyring(),
-      { maxBytes: limits.tokenBytes, deflate: limits.deflate, recent: core.recentTokens },
+      { maxBytes: limits.tokenBytes, deflate: limits.deflate, recent },
     );
   try {
     return sealed({ kind: "inline", value: packed });
