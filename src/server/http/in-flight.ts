@@ -44,7 +44,8 @@ export class PendingResponses {
   /** Counts a response until it is out or its connection has closed. */
   add(res: ServerResponse): void {
     this.#count += 1;
-    res.once("close", this.#closed);
+    // Node emits it once, so this needs no `once`, which makes two objects.
+    res.on("close", this.#closed);
   }
 
   /** Resolves when the last response is out. */
