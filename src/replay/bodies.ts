@@ -44,7 +44,8 @@ export class Bodies {
   /** Kept to find operations inside a body (R10). */
   #calling: string | undefined;
   #controller: AbortController | undefined;
-  readonly #pauses = new Set<() => void>();
+  /** Made for the first retry, because most bodies need none. */
+  #pauses: Set<() => void> | undefined;
   #abortedFor: StopReason | "RunEnded" | undefined;
   #isDraining = false;
 
@@ -191,13 +192,13 @@ export class Bodies {
     if (reason === "LostLease") for (const { entry } of finished) this.#carrier.late?.keep(entry);
     for (const { operation, entry } of finished) this.#left(operation, entry);
     this.#controller?.abort(new Stopped(reason));
-    for (const abandon of this.#pauses) abandon();
+    for (const abandon of this.#pauses ?? []) abandon();
   }
 
   /** Lets running bodies end, and starts no further attempt of any. */
   drain(): void {
     this.#isDraining = true;
-    for (const abandon of this.#pauses) abandon();
+    for (const abandon of this.#pauses ?? []) abandon();
   }
 
   #inside(key: string, call: () => unknown): unknown {
@@ -224,16 +225,17 @@ export class Bodies {
     return new Promise((resolve, reject) => {
       const abandon = () => {
         cancel();
-        this.#pauses.delete(abandon);
+        this.#pauses?.delete(abandon);
         reject(new AbandonedRetry("The run has ended."));
       };
       const cancel = this.#carrier.after(Math.min(ms, longestTimerMs), () => {
-        this.#pauses.delete(abandon);
+        this.#pauses?.delete(abandon);
         // A retry needs the carrier's permission like any other body, because the lease may have ended during the pause.
         if (this.#carrier.mayStart?.(key) === false) this.#run.stop("LostLease");
         else resolve();
       });
-      if (this.#abortedFor === undefined && !this.#isDraining) this.#pauses.add(abandon);
+      if (this.#abortedFor === undefined && !this.#isDraining)
+        (this.#pauses ??= new Set()).add(abandon);
       else abandon();
     });
   }

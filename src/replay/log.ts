@@ -51,6 +51,10 @@ export class Log {
 
   /** The entry with this key, delivered or not. */
   find(key: string): Entry | undefined {
+    // Looking at a few entries takes less time than making an index.
+    if (this.entries.length <= few) {
+      return this.entries.findLast((entry) => entry.key === key && !isNote(entry));
+    }
     const place = this.#index().get(key);
     return place === undefined ? undefined : this.entries[place];
   }
@@ -103,3 +107,5 @@ export class Log {
     return this.#places;
   }
 }
+
+const few = 8;

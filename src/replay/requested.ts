@@ -70,14 +70,13 @@ type OfKind<K> = Extract<Operation, { kind: K }>;
 
 /** The operations of a run by key. They are in a Map, so that `__proto__` is a key like any other (R10). */
 export class Requested {
-  readonly #byKey = new Map<string, Operation>();
+  /** Those that are not settled, in the order of their requests. */
+  readonly #outstanding = new Map<string, Operation>();
   /**
    * The names of those that are settled. Nothing else of them is kept, because in a long call all that it has asked would
    * outlive one garbage collection after another.
    */
   readonly #settled = new Map<string, NamedOperation>();
-  /** In the order of their requests. */
-  readonly #outstanding = new Set<Operation>();
   /** Questions that had not been awaited when this list was last updated. */
   #unawaited: QuestionOperation[] = [];
   /** How long that list may be before it is updated. */
@@ -96,8 +95,7 @@ export class Requested {
       // `Promise.all` calls `then` a few microtasks later, so this is decided when the turn is over.
       if (past.length > 0) this.#suspects.push({ operation, past });
     }
-    this.#byKey.set(operation.key, operation);
-    this.#outstanding.add(operation);
+    this.#outstanding.set(operation.key, operation);
     if (operation.kind === "question") this.#addUnawaited(operation);
   }
 
@@ -111,12 +109,12 @@ export class Requested {
 
   /** The operation with this key, if it is not settled. */
   get(key: string): Operation | undefined {
-    return this.#byKey.get(key);
+    return this.#outstanding.get(key);
   }
 
   /** The operation with this key, settled or not. */
   named(key: string): NamedOperation | undefined {
-    return this.#byKey.get(key) ?? this.#settled.get(key);
+    return this.#outstanding.get(key) ?? this.#settled.get(key);
   }
 
   isSettled(key: string): boolean {
@@ -124,13 +122,13 @@ export class Requested {
   }
 
   has(key: string): boolean {
-    return this.#byKey.has(key) || this.#settled.has(key);
+    return this.#outstanding.has(key) || this.#settled.has(key);
   }
 
   /** The operations of these kinds that nothing has been started for. */
   waiting<K extends Operation["kind"]>(...kinds: readonly K[]): OfKind<K>[] {
     const found: OfKind<K>[] = [];
-    for (const operation of this.#outstanding) {
+    for (const operation of this.#outstanding.values()) {
       if (operation.state === "outstanding" && isOf(operation, kinds)) found.push(operation);
     }
     return found;
@@ -139,15 +137,14 @@ export class Requested {
   /** Marks an operation as settled. */
   settled(operation: Operation): void {
     operation.state = "settled";
-    this.#outstanding.delete(operation);
     const { kind, key, place } = operation;
-    this.#byKey.delete(key);
+    this.#outstanding.delete(key);
     this.#settled.set(key, { kind, key, place });
   }
 
   /** A step that is not awaited and has not finished, if there is one. */
   forgottenStep(): StepOperation | undefined {
-    for (const operation of this.#outstanding) {
+    for (const operation of this.#outstanding.values()) {
       if (operation.kind === "step" && !operation.isAwaited) return operation;
     }
     return undefined;

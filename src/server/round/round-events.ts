@@ -21,12 +21,21 @@ export function events(
     const { via, who } = from?.get(key) ?? theClient;
     found.push({ kind: "answer", key, value: json(value), digest: put, via, who });
   }
-  const known = new Set(out.map(({ key }) => key));
+  const asked = askedIn(out);
   for (const [key, value] of answers) {
-    if (!known.has(key)) found.push({ kind: "answer", key, value: json(value), digest: undefined });
+    if (!asked(key)) found.push({ kind: "answer", key, value: json(value), digest: undefined });
   }
   return found;
 }
+
+/** Whether a key was asked. A set is made only for many, because a client can send as many answers as it likes. */
+function askedIn(out: readonly OpenWait[]): (key: string) => boolean {
+  if (out.length <= few) return (key) => out.some((one) => one.key === key);
+  const keys = new Set(out.map(({ key }) => key));
+  return (key) => keys.has(key);
+}
+
+const few = 8;
 
 /** It needs no naming. */
 const theClient: Sender = {};
