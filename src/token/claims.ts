@@ -71,6 +71,9 @@ function headText(claims: Claims<unknown>, pointer: string | undefined): string 
   );
 }
 
+/** The text of the state in claims that `encodeClaims` has written. */
+export const stateTextIn = (written: string): string => written.slice(written.indexOf("\n") + 1);
+
 /** Reads the head. Undefined for anything that `encodeClaims` does not write in this format. */
 export function decodeHead(text: string): Head | undefined {
   const headEnd = text.indexOf("\n");

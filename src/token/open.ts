@@ -18,6 +18,7 @@ import { read } from "./format.ts";
 import type { Keyring } from "./keyring.ts";
 import { sameText } from "./exact-text.ts";
 import { defaultMaxBytes, maxInflatedBytes, unpack } from "./payload.ts";
+import { claimsIn } from "./recent-tokens.ts";
 import type { RecentTokens } from "./recent-tokens.ts";
 
 /** The request that came with the token. The token must have been sealed for it. */
@@ -55,10 +56,9 @@ function attempt<S>(text: unknown, keyring: Keyring, expected: Expected): Outcom
 
   const sealedHere = expected.recent?.take(text);
   if (sealedHere !== undefined) {
-    const reason = firstWrong(sealedHere, expected);
+    const reason = firstWrong(sealedHere.claims, expected);
     if (reason !== undefined) return { kind: "refused", reason };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as for a token that is decrypted
-    return { kind: "opened", claims: sealedHere as Claims<S> };
+    return { kind: "opened", claims: claimsIn<S>(sealedHere) };
   }
 
   const reading = read("v1", text, keyring);

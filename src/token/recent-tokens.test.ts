@@ -45,6 +45,24 @@ test("it says where a state is that was too large", () => {
   expect(open(token, stranger, expected)).toStrictEqual(spilled);
 });
 
+test("it is a copy, which the claims do not change any more", () => {
+  const value = { journal: ["before"] };
+  const { token, expected } = remembering({ ...claims, state: { kind: "inline", value } });
+  value.journal.push("after");
+  expect(open(token, stranger, expected).state).toEqual({
+    kind: "inline",
+    value: { journal: ["before"] },
+  });
+});
+
+test("its state is kept as it is if it is ours, and says the same", () => {
+  const recent = recentTokens();
+  const token = seal(claims, keyring, { recent, isStateOurs: true });
+  const opened = open(token, stranger, { ...claims, now: expiresAt - 1, recent });
+  expect(opened).toStrictEqual(claims);
+  expect(opened.state).toBe(claims.state);
+});
+
 test.each([
   ["method", { method: "prompts/get" }, "method"],
   ["tool", { target: "sell" }, "target"],

@@ -7,8 +7,35 @@
 import { RecentTexts } from "../util/recent-texts.ts";
 import type { Claims } from "./claims.ts";
 
+/** What a token says. */
+interface Kept {
+  readonly claims: Claims<unknown>;
+  /** The state, if it was kept as text. The claims have none then. */
+  readonly stateText: string | undefined;
+}
+
 /** What tokens say, by their text. */
-export type RecentTokens = RecentTexts<Claims<unknown>>;
+export type RecentTokens = RecentTexts<Kept>;
+
+/** What is kept of claims. Their state as it is, or its text. */
+export function kept(claims: Claims<unknown>, stateText: string | undefined): Kept {
+  if (stateText === undefined || claims.state.kind === "spilled") {
+    return { claims, stateText: undefined };
+  }
+  return { claims: { ...claims, state: nothing }, stateText };
+}
+
+const nothing = { kind: "inline", value: undefined } as const;
+
+/** The claims, with their state. */
+export function claimsIn<S>({ claims, stateText }: Kept): Claims<S> {
+  const whole: Claims<unknown> =
+    stateText === undefined
+      ? claims
+      : { ...claims, state: { kind: "inline", value: JSON.parse(stateText) } };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as for a token that is decrypted
+  return whole as Claims<S>;
+}
 
 /** For one keyring: the tokens of others must not be found here. */
 export const recentTokens = (): RecentTokens =>

@@ -1,5 +1,7 @@
 // A round from request to response: which tokens and which answers it accepts.
 
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { inputRequired as sdkInputRequired } from "@modelcontextprotocol/server";
 import { type } from "arktype";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -17,6 +19,9 @@ import type { Logger } from "../ops/logger.ts";
 import { inputRequired } from "../context/low-level.ts";
 import { serveRound } from "./round.ts";
 import type { RoundResponse, RoundRequest } from "./request.ts";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
 
 const keyring = parseKeys(newKey("test"));
 const logged: { readonly message: string; readonly fields: unknown }[] = [];
@@ -197,6 +202,19 @@ const vandal = app.tool("vandal", {}, async (ctx) => {
   return seen.join(" ");
 });
 
+const cut = () => String(Math.random()).repeat(60_000).slice(0, 50);
+const cuts = app.tool("cuts", {}, async (ctx) => {
+  const part = await ctx.step("part", cut);
+  return `${part} ${await ctx.confirm("go", "Go?")}`;
+});
+const cutsWrong = app.tool("cuts_wrong", {}, async (ctx) => {
+  const wrong = () => {
+    throw Object.assign(new Error("no"), { data: { near: cut() } });
+  };
+  await ctx.step("wrong", wrong).catch(() => {});
+  return `wrong ${await ctx.confirm("go", "Go?")}`;
+});
+
 let leaked: { [key: string]: unknown } = {};
 const leaky = app.tool("leaky", {}, async (ctx) => {
   leaked = ctx.answers;
@@ -209,6 +227,8 @@ const leaky = app.tool("leaky", {}, async (ctx) => {
 const definitions = new Map(
   [
     vandal,
+    cuts,
+    cutsWrong,
     leaky,
     curious,
     writer,
@@ -319,6 +339,23 @@ describe("a token", () => {
     const third = { ...call, requestState: second.requestState, inputResponses: { b: given } };
     expect(textOf(await serve(one, third))).toBe(JSON.stringify(given));
   });
+
+  test.each(["cuts", "cuts_wrong"])(
+    "keeps no text that a part was cut out of: %s",
+    async (target) => {
+      const one = instance();
+      const call = { ...first, target, arguments: {} };
+      const used = () => {
+        collect();
+        return getHeapStatistics().used_heap_size;
+      };
+      await asked(call, one);
+      const before = used();
+      // A text of a megabyte in each call.
+      for (let calls = 0; calls < 20; calls += 1) await asked(call, one);
+      expect(used() - before).toBeLessThan(10_000_000);
+    },
+  );
 
   const refused = {
     kind: "error",

@@ -171,6 +171,19 @@ function inputRequest(
   return isShown(shown) ? [[key, shown.request(reason, ticket)]] : [];
 }
 
+/**
+ * Whether the state may be kept as it is (recent-tokens.ts). A handler that drives the rounds itself gets its parts, and not
+ * copies. What a step returned may have been cut out of a much larger text, which V8 then keeps as well.
+ */
+const isOurs = ({ entries, lowLevel }: CallState): boolean =>
+  lowLevel === noLowLevelState &&
+  entries.every(
+    (entry) => entry.kind !== "threw" && (entry.kind !== "step" || isSmall(entry.value)),
+  );
+
+const isSmall = (value: unknown): boolean =>
+  value === null || (typeof value === "string" ? value.length <= 12 : typeof value !== "object");
+
 /** A promise if the state goes to the store. */
 function sealState(
   core: Core,
@@ -187,8 +200,6 @@ function sealState(
     longestWait + lateAnswerMs,
   );
   const packed = packState(state);
-  // A handler that drives the rounds itself gets parts of the state, and not copies, and might change them.
-  const recent = state.lowLevel === noLowLevelState ? core.recentTokens : undefined;
   const { method, target, argumentsDigest, principal, audience } = call.binding();
   const sealed = (held: State<PackedState>) =>
     seal<PackedState>(
@@ -205,7 +216,12 @@ function sealState(
         state: held,
       },
       core.keyring(),
-      { maxBytes: limits.tokenBytes, deflate: limits.deflate, recent },
+      {
+        maxBytes: limits.tokenBytes,
+        deflate: limits.deflate,
+        recent: core.recentTokens,
+        isStateOurs: isOurs(state),
+      },
     );
   try {
     return sealed({ kind: "inline", value: packed });
