@@ -3,7 +3,7 @@
 //
 // `token/share` uses the two-round call: its first leg seals and its second opens, so both legs are counted. The other
 // figure uses a round in the middle of a call, which does both by itself. Both send the same token again and again, so that
-// the server has to decrypt it each time. It does not decrypt a token that it has sealed itself, when it comes back first.
+// the server has to decrypt it. Only the first time that a token of its own comes back does it not decrypt it.
 
 import type { Bench } from "../bench.ts";
 import { Child } from "../child.ts";

@@ -49,7 +49,7 @@ export class Log {
     return this.#begun.has(key);
   }
 
-  /** The entry with this key, delivered or not. */
+  /** The entry with this key, delivered or not. What this run adds need not be found, because no key is requested twice. */
   find(key: string): Entry | undefined {
     // Looking at a few entries takes less time than making an index.
     if (this.entries.length <= few) {

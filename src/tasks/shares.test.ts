@@ -263,7 +263,7 @@ describe("a caller of many small tasks", () => {
     expect((await store.usage("ann")).bytes).toBeLessThanOrEqual(limits.storedBytes);
   });
 
-  test("loses ended tasks when what is known has no room, as ever", async () => {
+  test("is asked about again when there is no room by what is known", async () => {
     const { store, shares, admit, asked } = await withTasks(600, 6.3 * kib);
     const { bytes } = await store.usage("ann");
     await admit(11);
@@ -272,11 +272,47 @@ describe("a caller of many small tasks", () => {
     expect(asked.length).toBeGreaterThan(1);
   });
 
-  test("has its bytes added up each time if its tasks become large after they are admitted", async () => {
+  test("has its bytes added up each time if its tasks are large", async () => {
     const { admit, asked, counted } = await withTasks(100, 20 * kib);
     await admit(100);
     expect(asked).toHaveLength(9);
     expect(counted).toEqual([]);
+  });
+
+  test("has its bytes added up after an eighth of its tasks if its results become large", async () => {
+    const { store, shares, asked } = await beforeCount(100);
+    const sizes: number[] = [];
+    for (let n = 0; n < 200 && asked.length < 3; n += 1) {
+      await shares.admit("ann", 1, "The task");
+      await ended(store, `large ${n}`, 20 * kib);
+      if (asked.length === 2) sizes.push(n);
+    }
+    // Until then it is taken for a caller of small tasks, and afterwards it is asked about after every ten of them.
+    expect([sizes[0], sizes.length]).toEqual([80, 10]);
+  });
+
+  test.each([
+    ["fails", () => Promise.reject(new Error("away"))],
+    [
+      "fails at once",
+      () => {
+        throw new Error("away");
+      },
+    ],
+  ])("has its bytes added up if counting %s, and is counted the next time", async (_, fails) => {
+    const { store, asked } = await withTasks(100);
+    let counts = 0;
+    const unsteady = Object.assign(Object.create(store) as MemoryStore, {
+      usage: (principal: string) => (asked.push(principal), store.usage(principal)),
+      countEnded: (principal: string) => {
+        counts += 1;
+        return counts === 1 ? fails() : store.countEnded(principal);
+      },
+    });
+    const all = { ...defaultTaskLimits, ...limits };
+    const shares = new StorageShares(unsteady, all, { limitReached: () => {} });
+    for (let n = 0; n < 40; n += 1) await shares.admit("ann", 1, "The task");
+    expect([asked.length, counts]).toEqual([2, 2]);
   });
 
   test("is asked about again when it needs much, although its tasks were just counted", async () => {

@@ -4,8 +4,9 @@
 // a caller, and asks the store only after another part of the share is used. Each replica may exceed a share by that
 // part.
 //
-// To add up the bytes of a caller, a store goes through all of its tasks. A caller of many small tasks has long used a part
-// of its number of ended tasks when it has used little of its bytes. Then the store only counts the ended tasks.
+// To add up the bytes of a caller, a store goes through all of its tasks. A caller with many small tasks uses up a part of
+// its number of ended tasks long before a part of its bytes. Then the store only counts the ended tasks. Results are not
+// admitted, so a caller whose results suddenly become large is noticed when its bytes are added up next.
 
 import { ParleyError } from "../errors.ts";
 import { tooMuchStored } from "./limits.ts";
@@ -19,6 +20,7 @@ interface Share {
   known: StoreUsage | undefined;
   /** What this process has admitted since then. */
   bytes: number;
+  /** How many records it has admitted since then. */
   unmeasured: number;
   /** How many records it has admitted since the store last counted, with or without the bytes. */
   records: number;
@@ -28,10 +30,10 @@ interface Share {
   wanted: number;
   /** The request to the store that is under way. Writes that come meanwhile wait for it, too. */
   asking: Promise<void> | undefined;
-  /** When the last such question ended. */
+  /** When the last such request ended. */
   askedAt: number;
-  /** The same for a request that only counts ended tasks. It says nothing about the room for bytes, so it has no time. */
-  counting: Promise<void> | undefined;
+  /** The request under way that only counts ended tasks, and whether it succeeds. It does not set `askedAt`. */
+  counting: Promise<boolean> | undefined;
 }
 
 /** Room that is wanted. */
@@ -52,7 +54,10 @@ interface Need {
 const part = 1 / 64;
 /** The bytes are added up at the latest after this part of the ended tasks, because tasks may become larger than before. */
 const measuredPart = 1 / 8;
-/** For how many callers a process keeps count. It begins again with a caller that it has forgotten. */
+/**
+ * For how many callers a process keeps count. It begins again with a caller that it has forgotten, even if a write of that
+ * caller is under way.
+ */
 const mostCallers = 10_000;
 /** The shortest time between two questions about a caller that is at its limit. */
 const askGapMs = 1_000;
@@ -131,9 +136,9 @@ export class StorageShares {
     try {
       let isEnough = share.asking === undefined && this.#isMeasured(share, need);
       if (isEnough) {
-        await (share.counting ??= this.#count(share, need.principal));
+        const isCounted = await this.#counted(share, need.principal);
         // The writes that waited for the same count continue one after the other, and may have used up what was sure.
-        isEnough = this.#isMeasured(share, need);
+        isEnough = isCounted && this.#isMeasured(share, need);
       }
       if (!isEnough) {
         // A caller that keeps trying does not keep the store busy with counting.
@@ -194,7 +199,7 @@ export class StorageShares {
       }
       share.known = usage;
       // What was being written, or was admitted meanwhile, may not be in the store yet.
-      share.bytes -= Math.max(0, bytes);
+      share.bytes -= bytes;
       share.unmeasured -= unmeasured;
       share.records -= records;
     } finally {
@@ -203,22 +208,31 @@ export class StorageShares {
     }
   }
 
+  /** Counts once for all writes that wait for it. Whether that worked: if it did not, adding up may. */
+  #counted(share: Share, principal: string): Promise<boolean> {
+    const ended = (isCounted: boolean) => {
+      share.counting = undefined;
+      return isCounted;
+    };
+    share.counting ??= this.#count(share, principal).then(
+      () => ended(true),
+      () => ended(false),
+    );
+    return share.counting;
+  }
+
   /** Counts the ended tasks of a caller, and removes those that are too many. What is known of its bytes stays. */
   async #count(share: Share, principal: string): Promise<void> {
     const { endedTasks, keepMs } = this.#limits;
     const { records } = share;
-    try {
-      let ended = (await this.#store.countEnded?.(principal)) ?? 0;
-      for (let batch = 0; batch < mostBatches && ended > endedTasks; batch += 1) {
-        const count = Math.min(removedAtOnce, ended - endedTasks);
-        const removed = await this.#store.removeEnded(principal, count, keepMs);
-        if (removed === 0) break;
-        ended -= removed;
-      }
-      share.records -= records;
-    } finally {
-      share.counting = undefined;
+    let ended = (await this.#store.countEnded?.(principal)) ?? 0;
+    for (let batch = 0; batch < mostBatches && ended > endedTasks; batch += 1) {
+      const count = Math.min(removedAtOnce, ended - endedTasks);
+      const removed = await this.#store.removeEnded(principal, count, keepMs);
+      if (removed === 0) break;
+      ended -= removed;
     }
+    share.records -= records;
   }
 
   #shareOf(principal: string): Share {

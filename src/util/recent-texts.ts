@@ -14,8 +14,8 @@ interface Known<V> {
 }
 
 /**
- * Values by text. Each may be forgotten at any time. Use it for texts with different ends: of two with the same, only the
- * later one is known.
+ * Values by text. Each may be forgotten at any time. It is for texts with different ends, such as sealed ones: of two with
+ * the same end, only the later one is known.
  */
 export class RecentTexts<V> {
   readonly #bounds: Bounds;
@@ -57,8 +57,5 @@ export class RecentTexts<V> {
   }
 }
 
-/**
- * The texts are sealed, so their ends are random. To find one, V8 would otherwise look at each of its characters, which
- * takes a microsecond for a thousand.
- */
+/** V8 hashes every character of a key, which takes a microsecond for a thousand of them. */
 const endOf = (text: string): string => text.slice(-24);

@@ -44,7 +44,7 @@ export class PendingResponses {
   /** Counts a response until it is out or its connection has closed. */
   add(res: ServerResponse): void {
     this.#count += 1;
-    // Node emits it once, so this needs no `once`, which makes two objects.
+    // It is emitted once (see also pipelined.ts), so this needs no `once`, which makes two objects.
     res.on("close", this.#closed);
   }
 

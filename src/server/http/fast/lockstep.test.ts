@@ -40,12 +40,25 @@ test("all rounds that have waited begin in the same turn, in order", async () =>
   const lockstep = new Lockstep(nodeTurns);
   const first = round(lockstep, 2);
   await setImmediate();
-  const begun: number[] = [];
-  const waiting = [1, 2, 3].map((number) => lockstep.room()?.then(() => begun.push(number)));
-  expect(begun).toEqual([]);
+  let turn = 0;
+  const nextTurn = () => {
+    turn += 1;
+    if (turn < 10) nodeTurns.full(nextTurn);
+  };
+  nodeTurns.full(nextTurn);
+  const begun: (readonly [number, number])[] = [];
+  const waiting = [1, 2, 3].map((number) =>
+    lockstep.room()?.then(() => begun.push([number, turn])),
+  );
   await first;
+  expect(begun).toEqual([]);
   await Promise.all(waiting);
-  expect(begun).toEqual([1, 2, 3]);
+  const [[, same] = [0, 0]] = begun;
+  expect(begun).toEqual([
+    [1, same],
+    [2, same],
+    [3, same],
+  ]);
 });
 
 test("a round that waits for something else holds up nobody", async () => {
@@ -66,7 +79,9 @@ test("a round that never stops taking turns holds up others for a few of them", 
   lockstep.full(again);
   await setImmediate();
   const before = turns;
-  await lockstep.room();
+  const room = lockstep.room();
+  expect(room).toBeInstanceOf(Promise);
+  await room;
   expect(turns - before).toBeLessThanOrEqual(8);
 });
 

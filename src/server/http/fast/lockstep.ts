@@ -3,17 +3,17 @@
 // A round takes several turns of the event loop (R4), and new requests are read between any two of them. Without this file,
 // the rounds that run at some moment would be at different turns, and each phase of the event loop would do a little of
 // everything. A processor is much faster if it does the same for many rounds in a row (batch-writes.ts). So while rounds
-// are between two turns, a new one waits until they need no more of them. A round that waits for something else, such as
-// a database, does not hold others up.
+// are between two turns, a new one waits until none of them is. A round that waits for something else, such as a database,
+// does not hold others up.
 
 import { AsyncResource } from "node:async_hooks";
 import type { Turns } from "../../../replay/turns.ts";
 
-/** The turns of the rounds of one server. */
+/** The turns of the rounds of one app. */
 export class Lockstep implements Turns {
   readonly brief: Turns["brief"];
   readonly #turns: Turns;
-  /** How many rounds wait for the end of a turn. */
+  /** How many rounds are between two turns. */
   #between = 0;
   #isCounting = false;
   /** How many turns the rounds that go together have taken. */

@@ -63,7 +63,7 @@ test.each(Object.entries(plans))("%s", (name, wanted) => {
   expect(plan.filter((detail) => /SCAN tasks|TEMP B-TREE/.test(detail))).toEqual([]);
 });
 
-/** Whether a statement reads anything of a task beyond an index. A plan says so only if the index has all the columns. */
+/** Whether a statement reads anything of a task beyond an index. SQLite calls an index covering only if it has every column, also those of its own condition. */
 function readsRows(name: keyof typeof taskStatements): boolean {
   const database = open(newPath());
   onTestFinished(() => database.close());
