@@ -958,8 +958,8 @@ export declare interface TaskStore extends Store {
     /** What the store keeps for a caller. */
     readonly usage: (principal: string) => Promise<StoreUsage>;
     /**
-     * Counts the ended tasks of a caller, as `usage` does, without adding up their bytes. A store has it only if that is much
-     * faster, such as with an index. Default: `usage` is called each time.
+     * Resolves to how many ended tasks of a caller still have their contents: the same number as `ended` of `usage`. Leave it
+     * out unless it is much faster than `usage`, for example because an index is enough. Without it, Parley calls `usage`.
      */
     readonly countEnded?: ((principal: string) => Promise<number>) | undefined;
     /**
