@@ -69,7 +69,7 @@ test("a round that waits for something else holds up nobody", async () => {
   expect(lockstep.room()).toBeUndefined();
 });
 
-test("a round that never stops taking turns holds up others for a few of them", async () => {
+test("a round that goes on taking turns holds up others for a few of them, once", async () => {
   const lockstep = new Lockstep(nodeTurns);
   let turns = 0;
   const again = () => {
@@ -83,6 +83,16 @@ test("a round that never stops taking turns holds up others for a few of them", 
   expect(room).toBeInstanceOf(Promise);
   await room;
   expect(turns - before).toBeLessThanOrEqual(8);
+  while (turns < 100) {
+    expect(lockstep.room()).toBeUndefined();
+    await setImmediate();
+  }
+  // The turns are counted until nothing is between two of them.
+  await setImmediate();
+  await setImmediate();
+  lockstep.full(() => {});
+  await setImmediate();
+  expect(lockstep.room()).toBeInstanceOf(Promise);
 });
 
 test("each round keeps its async context, and none is kept by the counting", async () => {

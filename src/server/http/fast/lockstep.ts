@@ -51,18 +51,29 @@ export class Lockstep implements Turns {
 
   /** Runs once in each turn, before what the rounds do in it. */
   readonly #count = (): void => {
+    if (this.#between === 0) {
+      this.#isCounting = false;
+      this.#taken = 0;
+      return this.#letBegin();
+    }
     this.#taken += 1;
-    this.#isHolding = this.#between > 0 && this.#taken < mostTurns;
-    if (this.#isHolding) return this.#countNext();
-    this.#isCounting = false;
-    this.#taken = 0;
+    if (this.#taken >= mostTurns) this.#letBegin();
+    else this.#isHolding = true;
+    return this.#countNext();
+  };
+
+  #letBegin(): void {
+    this.#isHolding = false;
     const held = this.#held;
     this.#held = undefined;
-    return held?.release();
-  };
+    held?.release();
+  }
 }
 
-/** More than most rounds take. A round that goes on for longer, such as one that streams, does not hold up the others. */
+/**
+ * More than most rounds take. While some go on for longer, such as one with many steps, none waits for another: they would
+ * hold up everybody again and again.
+ */
 const mostTurns = 8;
 
 /** The rounds that wait. */
