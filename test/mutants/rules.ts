@@ -441,7 +441,7 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R12",
     what: "a draining run waits for retries",
     file: bodies,
-    find: "    this.#isDraining = true;\n    for (const abandon of this.#pauses) abandon();\n",
+    find: "    this.#isDraining = true;\n    for (const abandon of this.#pauses ?? []) abandon();\n",
     put: "",
   },
   {
@@ -672,14 +672,14 @@ export const ruleMutants: readonly Mutant[] = [
     rule: "R9",
     what: "a body is tried again after the end",
     file: bodies,
-    find: "      if (this.#abortedFor === undefined && !this.#isDraining) this.#pauses.add(abandon);\n      else abandon();",
-    put: "      this.#pauses.add(abandon);",
+    find: "      if (this.#abortedFor === undefined && !this.#isDraining)\n        (this.#pauses ??= new Set()).add(abandon);\n      else abandon();",
+    put: "      (this.#pauses ??= new Set()).add(abandon);",
   },
   {
     rule: "R9",
     what: "a pause outlives its run",
     file: bodies,
-    find: "    this.#controller?.abort(new Stopped(reason));\n    for (const abandon of this.#pauses) abandon();\n",
+    find: "    this.#controller?.abort(new Stopped(reason));\n    for (const abandon of this.#pauses ?? []) abandon();\n",
     put: "    this.#controller?.abort(new Stopped(reason));\n",
   },
   {
