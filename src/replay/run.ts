@@ -49,8 +49,26 @@ export function run<I, T>(
   history: History,
   carrier: Carrier,
 ): Promise<Outcome<T>> {
-  return new Promise((resolve) => {
-    new Run<T>(history, carrier, resolve).start(handler, input);
+  return runTo(handler, input, history, carrier, (outcome) => outcome);
+}
+
+/** The same, and resolves to what `finish` makes of the outcome. One promise less is a measurable share of a short call. */
+export function runTo<I, T, R>(
+  handler: Handler<I, T>,
+  input: I,
+  history: History,
+  carrier: Carrier,
+  finish: (outcome: Outcome<T>) => R | Promise<R>,
+): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const end = (outcome: Outcome<T>) => {
+      try {
+        resolve(finish(outcome));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    new Run<T>(history, carrier, end).start(handler, input);
   });
 }
 

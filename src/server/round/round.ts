@@ -7,7 +7,7 @@ import { invalidParams, missingClientCapability } from "../../protocol/error-cod
 import { tasksExtension } from "../../protocol/task.ts";
 import { isAnswer } from "../../replay/journal.ts";
 import type { Outcome } from "../../replay/outcome.ts";
-import { run } from "../../replay/run.ts";
+import { runTo } from "../../replay/run.ts";
 import type { Handler } from "../../replay/run.ts";
 import { Stop } from "../../replay/stop.ts";
 import { TokenError } from "../../token/errors.ts";
@@ -196,16 +196,17 @@ function runCall(
       ? invoke(core, definition, input, ctx, operations)
       : answered.then(() => invoke(core, definition, input, ctx, operations));
   };
-  const running =
-    inline === undefined
-      ? run(handler, parsed, call, carrier)
-      : inline.run(handler, parsed, call, carrier).finally(() => inline.end());
-  return running.then((outcome) => {
+  const finish = (outcome: Outcome<unknown>): RoundResponse | Promise<RoundResponse> => {
     if (outcome.kind === "failed" && !isInputRequired(outcome.error)) recording.onThrow?.();
     if (core.watching?.watcher !== undefined && "entries" in outcome) call.ended = outcome.entries;
     const response = afterRun(core, definition, call, request, runtime, outcome, carrier);
     return hadPages(call) ? leavePages(core, call, response) : response;
-  });
+  };
+  if (inline === undefined) return runTo(handler, parsed, call, carrier, finish);
+  return inline
+    .run(handler, parsed, call, carrier)
+    .finally(() => inline.end())
+    .then(finish);
 }
 
 /** The recording of a round that goes on from what another version of the app did. */
