@@ -71,3 +71,22 @@ export class OperationPromise<T> extends HandlerPromise<T> implements Question<T
     return super.then(onFulfilled, onRejected);
   }
 }
+
+interface Pending {
+  readonly promise: Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A promise that its maker settles. */
+export function pending(): Pending {
+  let resolve: Pending["resolve"] | undefined;
+  let reject: Pending["reject"] | undefined;
+  const promise = new Promise<unknown>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  if (resolve === undefined || reject === undefined)
+    throw new Error("A promise did not call its executor.");
+  return { promise, resolve, reject };
+}

@@ -8,7 +8,7 @@
 // handler that uses no operation never gets there (R15).
 
 import * as authorErrors from "./author-errors.ts";
-import { HandlerPromise, OperationPromise } from "./promises.ts";
+import { HandlerPromise, OperationPromise, pending } from "./promises.ts";
 import type { Question } from "./promises.ts";
 import type { Carrier } from "./carrier.ts";
 import type {
@@ -373,24 +373,6 @@ class Run<T> implements Operations, Stoppable {
 
 // Stored journals contain this mark.
 const asideMark = "~aside";
-
-interface Pending {
-  readonly promise: Promise<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function pending(): Pending {
-  let resolve: Pending["resolve"] | undefined;
-  let reject: Pending["reject"] | undefined;
-  const promise = new Promise<unknown>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  if (resolve === undefined || reject === undefined)
-    throw new Error("A promise did not call its executor.");
-  return { promise, resolve, reject };
-}
 
 // "~" is reserved for the engine's own keys and for the wire keys of questions that are asked again. A question under
 // "__proto__" could never be answered, because guards against prototype pollution drop such a member on its way.
