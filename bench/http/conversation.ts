@@ -71,6 +71,10 @@ export function repeated({ said, legs }: Conversation, at: number): readonly Leg
   return [{ ...leg, request: [one.request] }];
 }
 
+/** All legs, each always with the same state. */
+export const recorded = (conversation: Conversation): readonly Leg[] =>
+  conversation.legs.flatMap((_, at) => repeated(conversation, at));
+
 function messageOf(
   { method, params }: Workload,
   revision: Revision,

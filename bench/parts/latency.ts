@@ -7,7 +7,7 @@ import type { Bench } from "../bench.ts";
 import { median, short, table } from "../figures.ts";
 import { arrivals, converse, sharedServer, slice, warmUp } from "../http/compare.ts";
 import type { Contender } from "../http/compare.ts";
-import { repeated } from "../http/conversation.ts";
+import { recorded } from "../http/conversation.ts";
 import type { Latency } from "../http/load.ts";
 import { plain, twoRounds } from "../http/workloads.ts";
 import type { Workload } from "../http/workloads.ts";
@@ -27,7 +27,7 @@ async function measureOne(bench: Bench, workload: Workload, name: string): Promi
   const { figures, chance, pace } = bench;
   const fast = await sharedServer(bench, "fast");
   const conversation = await converse(bench, fast, workload);
-  const legs = conversation.legs.flatMap((_, at) => repeated(conversation, at));
+  const legs = recorded(conversation);
   const ours: Contender = { name: "fast", server: fast, legs };
   const bare = await bareContender(await sharedServer(bench, "bare"), conversation);
   await warmUp(bench, [ours, bare]);

@@ -10,7 +10,7 @@ import { Child } from "../child.ts";
 import { median, short, shown, table } from "../figures.ts";
 import { converse, slice, startServer, usualConnections, warmUp } from "../http/compare.ts";
 import type { Contender, Server } from "../http/compare.ts";
-import { repeated } from "../http/conversation.ts";
+import { recorded, repeated } from "../http/conversation.ts";
 import type { Conversation } from "../http/conversation.ts";
 import { counted, twoRounds } from "../http/workloads.ts";
 import type { Workload } from "../http/workloads.ts";
@@ -46,7 +46,7 @@ async function casesOn(bench: Bench, server: Server): Promise<readonly Case[]> {
       contender: {
         name: "two rounds",
         server,
-        legs: two.legs.flatMap((_, at) => repeated(two, at)),
+        legs: recorded(two),
       },
       legs: 2,
       work: { token: firstToken(two), params: twoRounds.params },

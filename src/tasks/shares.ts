@@ -178,7 +178,7 @@ export class StorageShares {
 
   /** Asks the store what it keeps for a caller, after ended tasks have made room for what is wanted. */
   async #ask(share: Share, principal: string): Promise<void> {
-    const { storedBytes, endedTasks, keepMs } = this.#limits;
+    const { storedBytes, endedTasks } = this.#limits;
     try {
       // Both remove ended tasks. At the same time they would remove twice as many.
       await share.counting;
@@ -189,8 +189,7 @@ export class StorageShares {
         const isTooLarge = usage.bytes + share.wanted > storedBytes;
         const tooMany = Math.max(usage.ended - endedTasks, isTooLarge ? usage.ended / 8 : 0);
         if (tooMany <= 0) break;
-        const count = Math.min(removedAtOnce, Math.ceil(tooMany));
-        const removed = await this.#store.removeEnded(principal, count, keepMs);
+        const removed = await this.#removeSome(principal, tooMany);
         if (removed === 0) break;
         // The store goes through all tasks of the caller to add up their bytes, so it is asked again only for those.
         usage = isTooLarge
@@ -223,16 +222,21 @@ export class StorageShares {
 
   /** Counts the ended tasks of a caller, and removes those that are too many. What is known of its bytes stays. */
   async #count(share: Share, principal: string): Promise<void> {
-    const { endedTasks, keepMs } = this.#limits;
+    const { endedTasks } = this.#limits;
     const { records } = share;
     let ended = (await this.#store.countEnded?.(principal)) ?? 0;
     for (let batch = 0; batch < mostBatches && ended > endedTasks; batch += 1) {
-      const count = Math.min(removedAtOnce, ended - endedTasks);
-      const removed = await this.#store.removeEnded(principal, count, keepMs);
+      const removed = await this.#removeSome(principal, ended - endedTasks);
       if (removed === 0) break;
       ended -= removed;
     }
     share.records -= records;
+  }
+
+  /** Removes as many of the ended tasks that are too many as one statement should. Resolves to how many those were. */
+  #removeSome(principal: string, tooMany: number): Promise<number> {
+    const count = Math.min(removedAtOnce, Math.ceil(tooMany));
+    return this.#store.removeEnded(principal, count, this.#limits.keepMs);
   }
 
   #shareOf(principal: string): Share {

@@ -1,7 +1,7 @@
 // Takes the body of a request straight from Node's parser.
 //
 // Node passes every body through a stream, whose objects and callbacks take a tenth of the time of a whole call. The body
-// of a call is short, wanted as a whole, and read by nobody else, so it needs no stream. A body that is not taken goes
+// of a call is short, wanted as a whole, and read only here, so it needs no stream. A body that is not taken goes
 // through the stream as usual; a body in chunks always does (crumbled-bodies.ts). A request whose body was taken emits
 // neither `end` nor `close`, unless its connection closes first.
 
@@ -69,7 +69,7 @@ export function directRequests(Base: typeof IncomingMessage): typeof IncomingMes
       return true;
     }
 
-    /** Node calls this after the response, to read what nobody has read. Nothing is left of a body that was taken. */
+    /** Node calls this after the response, to read what is left of the body. Nothing is left of one that was taken. */
     override resume(): this {
       return this.hasArrived ? this : super.resume();
     }

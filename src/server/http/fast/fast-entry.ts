@@ -29,6 +29,7 @@ import { isMessage } from "./fast-message.ts";
 import type { Envelope, Message } from "./fast-message.ts";
 import type { FastLane, NodeRequest } from "../node.ts";
 import { OutgoingResponse, sendNow, sendTogether } from "./outgoing.ts";
+import type { Send } from "./outgoing.ts";
 import { RouteCache } from "./route-cache.ts";
 import type { RouteSources } from "./route-cache.ts";
 import type { RoundRoute, StreamsRoute, TaskRoute } from "./route-table.ts";
@@ -75,22 +76,12 @@ export class HttpEntry {
   }
 
   /** For a host such as Express. When it resolves, the response is sent, because the host may check that. */
-  readonly lane: FastLane = (req, res, caller, json) => {
-    const found = this.#find(req, json);
-    if (found === undefined) return undefined;
-    const outgoing = new OutgoingResponse(res, sendNow);
-    const { message, route } = found;
-    return this.#serve({ req, res, message, caller, outgoing, lockstep: undefined }, route);
-  };
+  readonly lane: FastLane = (req, res, caller, json) =>
+    this.#serve(req, res, caller, json, sendNow);
 
   /** For our own server, which does not check. Rounds and responses are batched. */
-  readonly ownLane: FastLane = (req, res, caller, json) => {
-    const found = this.#find(req, json);
-    if (found === undefined) return undefined;
-    const outgoing = new OutgoingResponse(res, sendTogether);
-    const { message, route } = found;
-    return this.#serve({ req, res, message, caller, outgoing, lockstep: this.#lockstep }, route);
-  };
+  readonly ownLane: FastLane = (req, res, caller, json) =>
+    this.#serve(req, res, caller, json, sendTogether, this.#lockstep);
 
   #find(req: NodeRequest, json: unknown): Found | undefined {
     const method = methodIn(req);
@@ -107,8 +98,20 @@ export class HttpEntry {
     for (const stop of this.#running.all()) stop.stop("Disconnected");
   }
 
-  /** Never rejects, because a host may not await it. */
-  #serve(exchange: HttpExchange, route: Found["route"]): Promise<void> {
+  /** Undefined if the SDK has to serve the request. The promise never rejects, because a host may not await it. */
+  #serve(
+    req: NodeRequest,
+    res: ServerResponse,
+    caller: Caller,
+    json: unknown,
+    send: Send,
+    lockstep?: Lockstep,
+  ): Promise<void> | undefined {
+    const found = this.#find(req, json);
+    if (found === undefined) return undefined;
+    const { message, route } = found;
+    const outgoing = new OutgoingResponse(res, send);
+    const exchange = { req, res, message, caller, outgoing, lockstep };
     // A round catches its errors itself. Another promise around it would be a measurable share of a short call.
     if (route.kind === "round") return this.#round(exchange, route);
     const serving = route.kind === "task" ? this.#task(exchange, route) : this.#streams(exchange);

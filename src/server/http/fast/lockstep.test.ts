@@ -61,7 +61,7 @@ test("all rounds that have waited begin in the same turn, in order", async () =>
   ]);
 });
 
-test("a round that waits for something else holds up nobody", async () => {
+test("a round that waits for something else does not hold up others", async () => {
   const lockstep = new Lockstep(nodeTurns);
   lockstep.full(() => {});
   await setImmediate();

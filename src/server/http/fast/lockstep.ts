@@ -7,6 +7,7 @@
 // does not hold others up.
 
 import { AsyncResource } from "node:async_hooks";
+import { pending } from "../../../replay/promises.ts";
 import type { Turns } from "../../../replay/turns.ts";
 
 /** The turns of the rounds of one app. */
@@ -19,7 +20,8 @@ export class Lockstep implements Turns {
   /** How many turns the rounds that go together have taken. */
   #taken = 0;
   #isHolding = false;
-  #held: Held | undefined;
+  /** What the rounds that wait are waiting for. */
+  #held: ReturnType<typeof pending> | undefined;
   /** Turns are counted for all rounds, so the async context must not be that of one of them. */
   readonly #context = new AsyncResource("parley.lockstep");
 
@@ -41,9 +43,9 @@ export class Lockstep implements Turns {
   };
 
   /** Undefined if a round may begin now. Otherwise it resolves when it may. */
-  room(): Promise<void> | undefined {
+  room(): Promise<unknown> | undefined {
     if (!this.#isHolding) return undefined;
-    this.#held ??= new Held();
+    this.#held ??= pending();
     return this.#held.promise;
   }
 
@@ -66,26 +68,12 @@ export class Lockstep implements Turns {
     this.#isHolding = false;
     const held = this.#held;
     this.#held = undefined;
-    held?.release();
+    held?.resolve(undefined);
   }
 }
 
 /**
- * More than most rounds take. While some go on for longer, such as one with many steps, none waits for another: they would
- * hold up everybody again and again.
+ * More than most rounds take. While some rounds go on for longer, because they have many steps, new ones do not wait. They
+ * would otherwise wait for eight turns again and again.
  */
 const mostTurns = 8;
-
-/** The rounds that wait. */
-class Held {
-  readonly promise: Promise<void>;
-  #release: (() => void) | undefined;
-
-  constructor() {
-    this.promise = new Promise((resolve) => (this.#release = resolve));
-  }
-
-  release(): void {
-    this.#release?.();
-  }
-}
